@@ -11,7 +11,7 @@ use tokio::{
     time::timeout,
 };
 
-/// The number of bytes that one read takes.
+/// The maximum number of bytes of one read.
 const CHUNK: usize = 16 << 10;
 
 /// The limits of a run.
@@ -61,7 +61,7 @@ pub(crate) async fn run(
     let outcome = timeout(limits.deadline, communicate(&mut child, input, limits)).await;
     let outcome = outcome.unwrap_or(Err(ProcessFailure::Deadline(limits.deadline)));
     if outcome.is_err() {
-        // Its error only says that the process has ended in the meantime.
+        // `kill` fails only if the process has ended in the meantime.
         let _ = child.kill().await;
     }
     outcome
@@ -72,7 +72,7 @@ async fn communicate(child: &mut Child, input: &[u8], limits: ProcessLimits) -> 
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let write = async move {
         if let Some(mut stdin) = stdin {
-            // A process that ends before it has read its input says why.
+            // It fails if the process ends before it has read its input. The process itself reports why.
             let _ = stdin.write_all(input).await;
         }
         Ok(())
@@ -106,7 +106,7 @@ async fn read_end(stream: Option<impl AsyncRead + Unpin>, max: usize) -> Result<
     loop {
         let length = stream.read(&mut chunk).await.map_err(ProcessFailure::Unreadable)?;
         bytes.extend_from_slice(&chunk[..length]);
-        // A longer stream is cut seldom, as each cut moves what remains.
+        // Cut only from twice `max` bytes on, since each cut moves the bytes that remain.
         if bytes.len() > 2 * max || length == 0 && bytes.len() > max {
             bytes.drain(..bytes.len() - max);
         }

@@ -6,7 +6,7 @@ use rustls::crypto::{CryptoProvider, ring};
 /// program that is linked with several.
 pub(crate) fn ensure_default() {
     if CryptoProvider::get_default().is_none() {
-        // It fails only if another thread was faster.
+        // It fails only if another thread has installed one in the meantime.
         let _ = ring::default_provider().install_default();
     }
 }

@@ -97,7 +97,7 @@ impl Environment {
         &self.helm
     }
 
-    /// Returns the client for the cluster of a configuration; `None` if it needs a connection.
+    /// Returns the client that [`Environment::clusters`] has for this configuration; `None` if the operator has to connect.
     pub(crate) fn client_of(&self, config: &kube::Config) -> Option<kube::Client> {
         self.clusters.as_ref()?(config)
     }

@@ -242,8 +242,8 @@ impl EventWriter {
         }
     }
 
-    /// Creates an event, or increments the count of its series. A series whose object no longer exists begins anew. Repeats form a
-    /// series whatever child they regard, also if a child is created again and again.
+    /// Creates an event, or increments the count of its series. If the event object of the series was deleted, a new series begins.
+    /// Repeats that regard different children are one series, so a child that is created again and again starts no new ones.
     async fn write(&mut self, event: Event, child: Option<EventObject>) -> Result<(), crate::client::CallError> {
         let now = self.environment.now();
         self.series.retain(|_, series| now.duration_since(series.last) < SERIES_TIMEOUT);

@@ -1,6 +1,7 @@
 //! Converts strings to valid label values.
 
 /// Returns a text as the value of a label: at most 63 letters, digits, `-`, `_` and `.`, the first and the last a letter or digit.
+/// Replaces other characters by `_`, and cuts a longer text.
 pub(crate) fn label_value(text: &str) -> String {
     let allowed = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
     let value: String = text.chars().map(allowed).take(63).collect();

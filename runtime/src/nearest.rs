@@ -1,6 +1,7 @@
 //! Finds the known word that is most similar to a misspelled one.
 
-/// Returns the most similar of the known words, if it is similar enough to be meant.
+/// Returns the most similar of the known words, if `word` may be a misspelling of it: one edit, and one more for every five bytes of
+/// `word`.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let distances = known.into_iter().map(|known| (edit_distance(word, known), known));
     let near = distances.filter(|(distance, _)| *distance <= 1 + word.len() / 5);

@@ -1,9 +1,9 @@
 //! Computes the difference between an object as read and as edited, so that a write contains only the changes.
 //!
-//! A [`Snapshot`] is taken before the edit, and the write consumes it, so it can't be used twice (frameworks P14). Spec and
+//! A [`Snapshot`] is taken before the edit, and the write consumes it, so it can't be used twice. Spec and
 //! metadata are written by one merge patch without a resourceVersion, so that edits of other fields by other clients are
 //! retained. The status is written by one replacement with the resourceVersion at which it was read. It is replaced as a whole,
-//! so cleared fields are removed (P13).
+//! so cleared fields are removed.
 
 use crate::error::{Error, Result};
 use serde::{Serialize, de::DeserializeOwned};
@@ -37,7 +37,7 @@ impl Changes {
 }
 
 impl<K: Serialize + DeserializeOwned> Snapshot<K> {
-    /// Takes a snapshot of the current state of an object (P2).
+    /// Takes a snapshot of the current state of an object.
     ///
     /// # Errors
     /// Fails if the object can't be serialized as JSON.
@@ -46,7 +46,7 @@ impl<K: Serialize + DeserializeOwned> Snapshot<K> {
         Ok(Self { main, status, kind: PhantomData })
     }
 
-    /// Returns the differences of `edited` from the snapshot. A missing status equals an empty one (P2, P3).
+    /// Returns the differences of `edited` from the snapshot. A missing status equals an empty one.
     ///
     /// # Errors
     /// Fails if the object can't be serialized as JSON, or if its finalizers were edited: a merge patch would replace the
@@ -83,7 +83,7 @@ fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
     }
 }
 
-/// Replaces the stored status with the wanted one in the response to the main patch (P8).
+/// Sets the wanted status in the response to the main patch, which has the stored status.
 pub(crate) fn with_status(mut object: Value, status: Value) -> Value {
     object["status"] = status;
     object

@@ -8,8 +8,7 @@ use std::{
     sync::Arc,
 };
 
-/// Decides whether an update of an object enqueues a primary (frameworks §A5), as `predicate.Predicate` of controller-runtime
-/// does.
+/// Decides whether an update of an object enqueues a primary, as `predicate.Predicate` of controller-runtime does.
 ///
 /// It applies to updates of an existing object only. The creation of an object, its `deletionTimestamp`, its deletion, and its
 /// recreation under the same name always enqueue, whatever the predicate is.

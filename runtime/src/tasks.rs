@@ -63,7 +63,7 @@ impl Tasks {
         self.failed.clone()
     }
 
-    /// Ends all tasks, and waits up to [`END_TIMEOUT`] until they hold nothing any more, for example an address.
+    /// Ends all tasks, and waits up to [`END_TIMEOUT`] until they have released what they hold, for example a port.
     pub(crate) async fn end(mut self) {
         if tokio::time::timeout(END_TIMEOUT, self.set.shutdown()).await.is_err() {
             tracing::warn!("some tasks of the runtime did not end");
@@ -108,6 +108,7 @@ async fn supervise(task: Task, mut start: impl FnMut() -> BoxFuture<'static, ()>
                 Panicked::new(Closure::Runtime, &*payload).to_string()
             }
         };
+        // A task that ran this long does not fail again and again.
         if started_at.elapsed() > MAX_RESTART_DELAY {
             delay = MIN_RESTART_DELAY;
         }

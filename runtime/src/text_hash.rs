@@ -2,8 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
-/// Returns the first bytes of the SHA-256 of texts, in hexadecimal digits. Each text is hashed with its length, so that adjacent texts
-/// can't run together.
+/// Returns the first bytes of the SHA-256 of texts, in hexadecimal digits. Each text is hashed with its length, so that
+/// `ab`, `c` and `a`, `bc` have different hashes.
 pub(crate) fn text_hash<'a>(texts: impl IntoIterator<Item = &'a str>, bytes: usize) -> String {
     let mut hasher = Sha256::new();
     for text in texts {

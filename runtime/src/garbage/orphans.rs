@@ -127,6 +127,7 @@ struct Retry {
 }
 
 impl Retry {
+    /// Schedules a retry. Its delay doubles with each failure.
     fn new(earlier: Option<&Self>, last_child: Option<ObjectKey>) -> Self {
         let failures = earlier.map_or(0, |earlier| earlier.failures);
         let delay = MIN_RETRY_DELAY.saturating_mul(1 << failures.min(8)).min(MAX_RETRY_DELAY);
@@ -269,10 +270,10 @@ impl OrphanCollector {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Deletes a child if its owner is gone. It does nothing for a child that is being deleted, and for one whose owner is in the
-    /// cache.
+    /// Deletes a child if its owner is gone. Does nothing if the child is being deleted or is the record of a remote cluster, and if its
+    /// owner is in the cache, belongs to the shard of another replica, or controls the child from another cluster.
     async fn delete_if_orphan(&self, children: &WatchedKind<Child>, child: &Entry<Child>) -> Result<(), CallError> {
-        // The children in another cluster are removed with the record of the cluster. A new owner of the same name takes it over.
+        // The record is needed to remove the children in that cluster. A new owner of the same name takes it over.
         if is_record(&child.header) {
             return Ok(());
         }

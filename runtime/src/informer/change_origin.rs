@@ -1,4 +1,4 @@
-//! `ChangeOrigin`: which primaries a changed object is an output of, and how many writes of the operator itself led to the change.
+//! `ChangeOrigin`: the primaries whose passes write a changed object, and the number of the operator's own writes that led to the change.
 
 use crate::{
     cache::{Change, Header, ObjectKey},
@@ -7,9 +7,10 @@ use crate::{
     kind::Kind,
 };
 
-/// The origin of a change: of which primaries the object is an output, and how many own writes led to the change.
+/// The origin of a change: the primaries whose passes write the object, and how many of the operator's own writes led to the change.
 ///
-/// Event handlers choose the trigger of a pass by it: a change of an own output enqueues the primary as a change of a child.
+/// Event handlers choose the trigger of a pass by it: a changed object that a pass writes enqueues the primary as a changed child
+/// does.
 pub(crate) struct ChangeOrigin<'a> {
     shared: &'a ControllerState,
     kind: &'a Kind,
@@ -18,7 +19,8 @@ pub(crate) struct ChangeOrigin<'a> {
     /// The state of the object after the change; `None` if it is deleted.
     current: Option<&'a Header>,
     object: Option<&'a ObjectKey>,
-    /// The length of the chain of own writes that this change ends; 0 if another client made it.
+    /// The number of own writes that led to the change, each in a pass that the one before has triggered (see
+    /// [`CausalChains`](crate::engine::causal_chain::CausalChains)); 0 if another client made the change.
     pub(crate) chain_length: u32,
 }
 

@@ -99,7 +99,7 @@ pub(crate) async fn run(
     let labels = format!("{MANAGED_BY_LABEL}={operator}");
     let scope = WatchScope { labels: Some(&labels), ..WatchScope::all(client, namespaces) };
     let sink = ChildHandler { children, operator, on_owner, shards: shards.map(|(shards, _)| shards) };
-    // Of a kind without a status to wait for, the metadata is enough; so the cache never holds the content of a Secret.
+    // For a kind without a status to wait for, the metadata is enough. So the cache has the content of a Secret only if a node reads it.
     let client = client.watch_client(is_ready_once_created(&children.kind) && !children.keeps_objects);
     match shards {
         Some((_, watch)) => sharded::run(client, &children.kind, scope, &sink, &children.health, watch).await,
@@ -158,7 +158,8 @@ impl EventHandler for ChildHandler<'_> {
         owners.iter().for_each(|owner| (self.on_owner)(owner, &ChildEvent { from_list, departed }));
     }
 
-    /// A child without an owner is an own one: the pass that finds it by its name decides about it.
+    /// Also returns true for a child without an owner, whose shard is unknown: the pass that wants an object of its name decides about
+    /// it.
     fn is_own(&self, header: &Header) -> bool {
         let Some(shards) = self.shards else { return true };
         header.owners.is_empty() || header.owners.iter().any(|owner| shards.contains(&owner.uid))

@@ -73,7 +73,7 @@ impl ChildStores {
 
     /// Returns one cache of each kind. Those of several versions have the same objects.
     pub(crate) fn by_kind(&self) -> BTreeMap<Kind, Arc<WatchedKind<Child>>> {
-        // The last one of a kind stays.
+        // A map keeps the last value of a key: reversed, the first cache of a kind.
         self.0.iter().rev().map(|store| (store.kind.clone(), store.clone())).collect()
     }
 
@@ -94,7 +94,8 @@ impl ChildStores {
     }
 }
 
-/// Returns the versions in which a tree reads the objects of a kind, if there are several: its passes have one cache per kind.
+/// Returns a kind whose objects a tree reads in two versions, in both of them; `None` if there is none. A pass has one cache per kind, so
+/// such a tree is an error.
 pub(crate) fn conflicting_reads(tree: &'static Shape) -> Option<(Kind, Kind)> {
     let versions = distinct_versions(tree.kinds_read());
     let conflict =

@@ -1,4 +1,5 @@
-//! Handles events of mapped kinds: enqueues the primaries that a controller's function returns.
+//! Handles events of the other kinds that a controller watches (`Controller::watches`): enqueues the primaries that its map function
+//! returns.
 
 use crate::{
     cache::{Change, Header, Store},

@@ -122,8 +122,8 @@ impl KubernetesSource {
         &self.operator
     }
 
-    /// Returns the state of its watch, if it has only objects of held shards. `is_shared` is true if other handlers need all
-    /// objects, so that the server selects none.
+    /// Creates the state of a watch that has only objects of held shards; `None` without shards. `is_shared` is true if other handlers
+    /// of the watch need all objects, so that the requests don't select by shard.
     pub(crate) fn sharded_watch(&self, is_shared: bool) -> Option<Arc<ShardedWatch>> {
         self.shards.as_ref().map(|shards| shards.add_watch(&self.health, !is_shared))
     }

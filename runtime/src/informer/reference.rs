@@ -17,7 +17,7 @@ pub(crate) fn stores(factories: &[Arc<dyn Factory>], healths: &HealthRegistry) -
     let mut stores = BTreeMap::new();
     for kind in factories.iter().flat_map(|factory| factory.references()) {
         let store = || {
-            // The version of the watch, which the API server serves if any object is seen.
+            // The kind has the version of its watch, which may be another one than that of the reference.
             let (managed, health) = (managed.contains(&kind), healths.of_any_version(&kind));
             Arc::new(Targets::new(health.kind().clone(), managed, health))
         };

@@ -31,7 +31,7 @@ pub(crate) struct WatchScope<'a> {
 }
 
 impl<'a> WatchScope<'a> {
-    /// Returns all objects of these namespaces, with the client's page size.
+    /// Returns the scope of all objects of these namespaces, with the client's page size.
     pub(crate) fn all(client: &Client, namespaces: &'a Namespaces) -> Self {
         Self { namespaces, labels: None, fields: None, page_size: client.page_size() }
     }

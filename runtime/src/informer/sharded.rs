@@ -44,9 +44,9 @@ pub(crate) async fn run(
             tokio::select! {
                 biased;
                 changed = shards.wait_for_change(&current) => {
-                    let is_smaller = changed.additions == current.additions && !changed.set.is_empty();
+                    let has_only_removals = changed.additions == current.additions;
                     current = changed;
-                    if !is_smaller || shards.selects() {
+                    if !has_only_removals || current.set.is_empty() || shards.selects() {
                         break;
                     }
                     // The watch already has all objects of the remaining shards.
@@ -110,7 +110,8 @@ struct UidOnly<'a> {
     uid: Cow<'a, str>,
 }
 
-/// Wraps a client so that its requests select by shard. If the server refuses the parameter, the request is sent without it.
+/// Wraps a client so that its lists and watches select by shard, with the parameter `shardSelector` of the API. If the server refuses the
+/// parameter, the request is sent without it.
 fn select(client: kube::Client, selector: String, shards: &Arc<ShardedWatch>) -> kube::Client {
     let (namespace, shards) = (client.default_namespace().to_owned(), shards.clone());
     let parameter: Arc<str> = format!("shardSelector={}", encode(&selector)).into();
@@ -134,7 +135,7 @@ fn select(client: kube::Client, selector: String, shards: &Arc<ShardedWatch>) ->
     kube::Client::new(service, namespace)
 }
 
-/// Returns a URI with one more parameter; `None` if it is no list or watch.
+/// Returns a URI with one more parameter; `None` if it has no query, as only lists and watches have one.
 fn with_parameter(uri: &Uri, parameter: &str) -> Option<Uri> {
     let query = uri.query()?;
     let separator = if query.is_empty() || query.ends_with('&') { "" } else { "&" };

@@ -129,6 +129,7 @@ impl Health {
     /// Logs a state and counts failures; `is_new` if it differs from the state before.
     fn log(&self, state: &WatchState, is_new: bool) {
         let (kind, mut outage) = (&self.kind, self.outage.lock());
+        // The watch only expired or was throttled, which is no failure to report.
         let only_restarted = outage.take_if(|outage| outage.failures == 0).is_some();
         match (state, outage.as_mut()) {
             (WatchState::Failing(why), None) => {

@@ -136,8 +136,8 @@ impl Candidate {
         LeaseWatch { events: events.boxed(), opened_at: now, last_event_at: now, is_live: false }
     }
 
-    /// Returns the time at which a waiting candidate reads the Lease without an event; `None` without a watch. Each event of the
-    /// watch postpones it.
+    /// Returns the time at which a waiting candidate reads the Lease although the watch had no event; `None` without a watch. It is a
+    /// retry period after the start of the watch, and a lease duration after each event.
     fn poll_at(&self) -> Option<Instant> {
         let watch = self.watch.as_ref()?;
         let max_silence = if watch.is_live {

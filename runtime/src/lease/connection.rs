@@ -3,7 +3,7 @@
 //!
 //! The [guard](super::guard) checks the deadline when it passes a write on. If the process is stopped before the bytes of the
 //! write reach the socket, they would be sent when it continues. So each connection checks the deadline again, directly before it
-//! writes to its socket. It checks the bytes of all requests: the run ends when the deadline has passed.
+//! writes to its socket. It also holds back reads, which does no harm: the run ends when the deadline has passed.
 
 use super::leads::Leads;
 use crate::{crypto_provider, error::not_leading::NotLeading};

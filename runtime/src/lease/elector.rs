@@ -183,14 +183,15 @@ impl Elector {
         match holder {
             Some(holder) if self.identity.is(&holder) => self.other = None,
             Some(holder) if self.held.is_some() => self.loss = Some(LeadLoss::Taken(holder)),
+            // The process has ended, so its Lease is free.
             Some(holder) if self.identity.is_predecessor(&holder) || self.ended.contains(&holder) => self.other = None,
             Some(_) => self.observe_other(lease.as_ref(), now),
-            // The holder of a Lease that was deleted may still write.
+            // The holder of a Lease that was deleted may still write, so `other` stays until its record would have expired.
             None if lease.is_none() => {}
             None => self.other = None,
         }
         if let Some(held) = &mut self.held {
-            // It was read because a renewal did not succeed.
+            // A holder reads the Lease only after a failed renewal, so it renews again at once.
             held.renew_at = now;
         }
         self.lease = lease;
@@ -228,6 +229,7 @@ impl Elector {
         let remaining = self.by_local_clock(self.times.lease_duration.saturating_sub(self.times.renew_deadline));
         if deadline > now {
             let overdue = deadline + self.by_local_clock(self.times.lease_duration);
+            // The writes in flight are given up halfway between the deadline and the end of the Lease.
             let tenure = Tenure { deadline, give_up: deadline + remaining / 2, overdue };
             self.held = Some(Held { tenure, renew_at: sent_at + self.by_local_clock(self.times.retry_period) });
         }
@@ -238,7 +240,7 @@ impl Elector {
     pub(super) fn record_failure(&mut self, failure: RequestFailure, random: u64, now: Instant) {
         self.is_current = false;
         self.conflicts = if failure == RequestFailure::Conflict { self.conflicts + 1 } else { 0 };
-        // The first conflict only says that there is something new to read.
+        // After the first conflict in a row, the changed Lease is read at once.
         self.retry_at = (self.conflicts != 1).then(|| now + self.retry_period(random));
     }
 

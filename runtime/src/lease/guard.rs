@@ -25,7 +25,7 @@ pub(crate) fn guard_writes(client: kube::Client, leads: Leads) -> kube::Client {
             leads.check().map_err(refuse)?;
             tokio::select! {
                 biased;
-                // First, since a process that was stopped may still be connecting when it continues.
+                // Polled first: a process that was stopped after the check may not have sent the request when it continues.
                 () = leads.wait_until_given_up() => Err(refuse(NotLeading::GivenUp)),
                 response = client.send(request) => response,
             }

@@ -83,7 +83,8 @@ impl Lead {
         }
     }
 
-    /// Whether the deadline of the last renewal has passed. Then the run ends, so not even a read is needed.
+    /// Returns whether the deadline of the last renewal has passed, also if the lead has ended. Then the run ends, and its connections
+    /// send nothing more, not even reads.
     pub(super) fn has_expired(&self) -> bool {
         self.last_deadline.lock().is_some_and(|deadline| deadline <= Instant::now())
     }

@@ -44,7 +44,7 @@ impl Leads {
         WriteLeads { process_lead: self.process.clone(), shard_lead: PASS_LEAD.try_with(Lead::clone).ok() }
     }
 
-    /// Returns whether the deadline of any lead has passed. Then the run ends, so not even a read is needed.
+    /// Returns whether the deadline of any lead has passed, as [`Lead::has_expired`] does.
     pub(super) fn has_expired(&self) -> bool {
         self.process.has_expired() || self.shards.lock().iter().any(Lead::has_expired)
     }

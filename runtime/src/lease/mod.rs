@@ -12,15 +12,17 @@
 //!
 //! # Guarantees
 //! Two replicas don't write at the same time as long as their monotonic clocks run at nearly the same rate. Their wall clocks may be
-//! wrong, stand still, and be set at any time: no time of a Lease is compared with them, and each renewal has another one. The limits: the API server does
-//! not know the lead, so a write that was sent in time and is held up in the network, while its sender is stopped, is
-//! executed when it arrives. The same holds for a write in the process itself, if the client is one that the caller created
-//! ([`run_with`](crate::Operator::run_with)) or connects through a proxy. For kinds in buckets, a request is sent over the
-//! connection that existed when it was made, or never: the queue of the client of NATS ends with its connection. A connection
-//! that stays open may still deliver a request late, if the server takes no data for a time, or if the process is stopped
-//! between the check and the socket. Each such write is a compare-and-swap, so it changes nothing that another replica has
-//! written since, and the search for orphans removes a child that it creates too late. A deleted Lease, or one that somebody
-//! edits by hand, protects nobody.
+//! wrong, stand still, and be set at any time: no time of a Lease is compared with them, and each renewal has another time.
+//!
+//! The limits:
+//! - The API server does not know the lead, so a write that was sent in time and is held up in the network, while its sender is stopped,
+//!   is executed when it arrives. The same holds for a write in the process itself, if the client is one that the caller created
+//!   ([`run_with`](crate::Operator::run_with)) or connects through a proxy.
+//! - For kinds in buckets, a request is sent over the connection that existed when it was made, or never: the queue of the client of NATS
+//!   ends with its connection. A connection that stays open may still deliver a request late, if the server takes no data for a time, or
+//!   if the process is stopped between the check and the socket. Each such write is a compare-and-swap, so it changes nothing that
+//!   another replica has written since, and the search for orphans removes a child that it creates too late.
+//! - A deleted Lease, or one that somebody edits by hand, protects nobody.
 
 pub(crate) mod candidate;
 pub(crate) mod connection;

@@ -73,7 +73,8 @@ impl Operator {
         self
     }
 
-    /// Returns the buckets of the kinds that the operator controls, defines or uses. The last definition of a kind is the one that counts.
+    /// Returns the buckets of the kinds that the operator controls, defines or uses. For a kind with several definitions, that of the
+    /// controlled kind counts before that of the defined one, and the latter before that of the used one.
     fn buckets_of_kinds(&self) -> BTreeMap<Kind, BucketOfKind> {
         let controlled = self.factories.iter().filter_map(|factory| {
             let bucket = factory.bucket()?;

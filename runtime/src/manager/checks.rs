@@ -103,7 +103,7 @@ impl Probe {
 pub(super) struct CheckResult {
     pub(super) name: String,
     pub(super) is_ok: bool,
-    /// What the check found, line by line; it may be empty.
+    /// The findings of the check, line by line; may be empty.
     pub(super) lines: String,
 }
 
@@ -151,7 +151,7 @@ impl CheckReport {
     pub(super) fn respond(&self, query: &ProbeQuery) -> (StatusCode, String) {
         let checked: Vec<_> = self.results.iter().filter(|result| !query.excludes(&result.name)).collect();
         let is_ok = checked.iter().all(|result| result.is_ok);
-        // The lines of a ready operator say which kinds it works without.
+        // The lines of a ready operator are shown: they name the kinds that it works without.
         let is_short = is_ok && self.probe == Probe::Live;
         let mut text = String::new();
         for result in &checked {

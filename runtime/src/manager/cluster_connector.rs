@@ -1,4 +1,4 @@
-//! Returns the `ClusterConnector` of an operator: it creates the API clients for the other clusters in which tree nodes have their
+//! Creates the `ClusterConnector` of an operator, which creates the API clients for the other clusters in which tree nodes have their
 //! children.
 
 use crate::{

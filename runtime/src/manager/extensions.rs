@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// The check of `/readyz` that an operator with webhooks has.
 pub(super) const WEBHOOK_CHECK: &str = "webhooks";
 
-/// What the user adds to the process of an operator.
+/// The parts that the user adds to the process of an operator.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extensions {
     pub(super) runnables: Vec<Runnable>,

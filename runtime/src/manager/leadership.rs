@@ -97,6 +97,7 @@ impl Leadership {
     ) -> Result<Self, LeaderElectionError> {
         let count = operator.shards.and_then(ShardCount::new);
         let default = LeaderElection::default();
+        // The options of the Leases of shards, which need no leader election.
         let leases = count.map(|_| operator.shard_leases.as_ref().or(options).unwrap_or(&default));
         let Some(options) = leases.or(options) else { return Ok(Self::Alone) };
         options.check()?;
@@ -176,7 +177,7 @@ impl Leadership {
             return Ok(());
         }
         let acquired = async {
-            // The leader should be a replica that can begin at once. But a kind that can't be listed delays no other.
+            // The leader should be a replica that can begin at once. A kind that can't be listed delays the others for the timeout only.
             let _ = tokio::time::timeout(SYNC_TIMEOUT, wait_for_sync(watches)).await;
             match self {
                 Self::Alone => Ok(()),

@@ -52,7 +52,7 @@ impl<'o> Operators<'o> {
         decoded
     }
 
-    /// Returns the first upgrade hook, which needs the lead.
+    /// Names the first upgrade hook, for the error that it needs the lead; `None` if there is no hook.
     pub(super) fn upgrade_hook(self) -> Option<String> {
         let mut factories = self.iter().flat_map(|operator| &operator.factories);
         let hooked = factories.find(|factory| factory.settings().upgrade.is_some());

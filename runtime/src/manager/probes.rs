@@ -69,6 +69,7 @@ pub(super) async fn serve_before_start(listener: Arc<TcpListener>, targets: Prob
     serve_with(listener, targets, &[("connection", "close")]).await;
 }
 
+/// Serves the probes until the server fails, with these headers in each response.
 async fn serve_with(
     listener: Arc<TcpListener>,
     targets: ProbeTargets,
@@ -242,6 +243,7 @@ impl ProbeTargets {
         for (controller, required) in &self.controllers {
             let unsynced = || required.iter().filter(|watch| watch.health().is_undecided());
             let is_upgrading = controller.upgrade_state().is_some();
+            // See `with_converted`.
             if !is_upgrading && unsynced().any(|watch| self.waits_for_conversion(watch.as_ref())) {
                 continue;
             }

@@ -240,6 +240,7 @@ async fn run_served(
             if let Err(loss) = leadership.acquire(&watches, &wirings).await {
                 return loss;
             }
+            // With shards, it is kept, so that the runnables with the lead never start.
             let _unled = leadership.announce(led);
             for (operator, wiring) in operators.iter().zip(wirings.iter()) {
                 wiring.spawn_orphan_collector(&mut tasks);
@@ -254,7 +255,7 @@ async fn run_served(
         } => Err(error),
     };
     if matches!(ended, Err(RunError::LeadLost(_))) {
-        // First whatever writes.
+        // The tasks that write end first.
         drop((controllers, tasks));
         servers.end().await;
         webhooks.end().await;
@@ -265,7 +266,7 @@ async fn run_served(
     ended.and(shut_down(shutdown, leadership, webhooks).await)
 }
 
-/// Shuts down and releases the lead. Then it ends what delays no other replica.
+/// Shuts down and releases the lead. Then it ends the webhooks and the export of spans, for which no other replica waits.
 async fn shut_down(
     shutdown: Shutdown<'_>,
     mut leadership: Leadership,
@@ -303,7 +304,7 @@ fn leadership_of(
     Leadership::new(base, election, leads, election_client, own_namespace)
 }
 
-/// Ends what delays no other replica, after the release of the lead: the webhooks and the export of spans.
+/// Ends the webhooks and the export of spans after the release of the lead, since no other replica waits for them.
 async fn finish(webhooks: ServedWebhooks, timeout: Duration, stop_time: tokio::time::Instant) {
     if !timeout.is_zero() {
         webhooks.drain().await;

@@ -95,7 +95,7 @@ impl Shutdown<'_> {
 async fn report(passes: Vec<InterruptedPass>) {
     let count = passes.len();
     let reports = stream::iter(passes).for_each_concurrent(CONCURRENT_REPORTS, |(controller, key)| async move {
-        // Another replica can hold its shard only if the pass had ended before.
+        // `None` if this replica has handed over the shard of the object, which it does only after the end of a pass.
         let Some(shard) = controller.control_loop.begin_shard_pass(&key).await else { return };
         if let Err(error) = shard.run(controller.control_loop.report_interrupted(&key)).await {
             let kind = controller.control_loop.source.kind();

@@ -179,6 +179,7 @@ impl Operator {
         self
     }
 
+    /// Adds a webhook for a kind. `permissions` are those of its reads.
     fn with_webhook<K: Typed>(
         mut self,
         mode: Mode,

@@ -132,7 +132,8 @@ fn stores_of_kinds<V>(stores: &BTreeMap<Kind, Arc<V>>, kinds: &[Kind]) -> BTreeM
     selected.map(|(kind, store)| (kind.clone(), store.clone())).collect()
 }
 
-/// Creates the handlers of mapped kinds and of listers, and gives each controller the list of its watches.
+/// Creates the handlers of mapped kinds and of listers. Gives each controller the list of its watches, and its causal chains the kinds
+/// whose changes enqueue primaries.
 fn create_handlers(
     controllers: &[Arc<RunningController>],
     healths: &HealthRegistry,
@@ -293,7 +294,7 @@ impl Wiring {
         self.orphan_requests.request_all();
     }
 
-    /// Drops the requested searches, for ever.
+    /// Drops the requested searches. Never returns.
     pub(crate) async fn drop_searches(&self) {
         while self.searches.lock().await.recv().await.is_some() {}
         std::future::pending().await

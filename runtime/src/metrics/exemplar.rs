@@ -37,6 +37,7 @@ impl SeriesExemplars {
 
 /// Appends the exemplars to the lines of their buckets.
 pub(super) fn append(text: &str, series: &[SeriesExemplars]) -> String {
+    // The number of the next bucket of each series.
     let mut numbers = vec![0; series.len()];
     let mut appended = String::with_capacity(text.len());
     for line in text.lines() {

@@ -39,6 +39,7 @@ pub(super) fn add(samples: &mut MetricSamples) {
 fn times(process: &str, system: &str) -> Option<(f64, f64)> {
     // The name of the program, in parentheses, may contain anything.
     let fields: Vec<_> = process.rsplit_once(')')?.1.split_whitespace().collect();
+    // Fields have the numbers of proc(5). The first one after the name is the third.
     let ticks = |number: usize| fields.get(number - 3)?.parse::<f64>().ok();
     let (user, kernel, start) = (ticks(14)?, ticks(15)?, ticks(22)?);
     let boot = number_after(system, "btime")?;

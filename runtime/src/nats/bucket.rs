@@ -92,6 +92,7 @@ impl NatsBucket {
         }))
     }
 
+    /// Reads the entries of all keys, up to the last revision that the stream had at the start.
     async fn list_all(&self) -> Result<Vec<BucketEntry>, BucketError> {
         let report = self.api.report().await.map_err(|failure| self.error("list", failure))?;
         let mut entries = BTreeMap::new();
@@ -200,6 +201,7 @@ impl NatsBucket {
         Err(BucketError::conflict(key))
     }
 
+    /// Replaces an entry and its history by a tombstone.
     async fn purge(&self, key: &str, revision: u64) -> Result<u64, BucketError> {
         check_key(key)?;
         self.check_revision(key, revision).await?;
@@ -215,7 +217,8 @@ impl NatsBucket {
         revision
     }
 
-    /// Refuses revisions that are not that of the entry, unless the server compares them.
+    /// Refuses revisions that the server would accept although the key has no entry: 0, and that of a tombstone. Others it compares itself.
+    /// A [known](KnownRevisions) revision is that of a value, and saves the read.
     async fn check_revision(&self, key: &str, revision: u64) -> Result<(), BucketError> {
         // JetStream takes 0 for a key without messages.
         let matches = revision > 0

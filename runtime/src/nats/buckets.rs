@@ -78,6 +78,7 @@ async fn create(api: &StreamApi, definition: &BucketDefinition) -> Result<Stream
             tracing::info!(bucket = name, "created the bucket");
             Ok(report)
         }
+        // Another client has created it in the meantime.
         Err(failure) if failure.is_name_in_use() => {
             api.report().await.map_err(|failure| failed(api, name, "open", failure))
         }

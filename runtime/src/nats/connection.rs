@@ -21,7 +21,7 @@ use tokio::{
 /// How often a call checks the state of the connection, beside the events.
 const STATE_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// The time in which the client must take a message without an answer.
+/// The time in which the client must accept a message that gets no answer.
 const SEND_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// A connection to a NATS server or cluster. Clones share it.
@@ -142,6 +142,7 @@ impl NatsConnection {
         loop {
             let current = self.current.lock().await.clone();
             if current.client.connection_state() == State::Connected {
+                // Without its inbox, a call gets no answer.
                 return match self.events.inbox_violation(self.options.prefix_of_inboxes()) {
                     Some(violation) => Err(CallFailure::Forbidden(violation.to_string())),
                     None => Ok(current),

@@ -5,7 +5,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::sync::broadcast::{self, error::RecvError};
 
-/// How many events a call may be late by.
+/// The number of events by which a call may lag behind before it misses some.
 const CAPACITY: usize = 256;
 
 /// An event that decides about calls.

@@ -109,6 +109,7 @@ impl Consumer {
                 Received::Interrupted(why) => return Err(self.interrupted(&why)),
                 Received::Forbidden(why) => return Err(BucketError::forbidden(&self.bucket, "watch", why)),
             };
+            // Status 100 is a heartbeat or flow control, and 503 means that no JetStream answers.
             match message.status.map(|status| status.as_u16()) {
                 None => return self.read(message),
                 Some(100) => {
@@ -135,7 +136,7 @@ impl Consumer {
             return Err(self.interrupted("messages are missing"));
         }
         self.received = position.consumer;
-        // The server sends the messages that arrive while it makes the list a second time.
+        // A message that arrives while the server makes the list is sent twice.
         let is_new = position.stream > self.reached;
         self.reached = self.reached.max(position.stream);
         let key = message.subject.as_str().strip_prefix(self.subject_prefix.as_str());

@@ -158,7 +158,7 @@ impl JetStreamFailure {
         matches!(self, Self::Request(CallFailure::NoResponders))
     }
 
-    /// Returns the message of an answer that says no for good: not that a permission or an answer is missing.
+    /// Returns the message with which JetStream refused the call; `None` if the stream, a permission or an answer is missing.
     pub(super) fn refusal(&self) -> Option<&str> {
         match self {
             Self::Refused { code, description, .. } if *code != STREAM_NOT_FOUND => Some(description),
@@ -166,7 +166,7 @@ impl JetStreamFailure {
         }
     }
 
-    /// Returns the error for the caller of a bucket. `operation` is the operation that failed, as a verb.
+    /// Returns the error for the caller of a bucket. `operation` is the operation that failed, as a verb, and `prefix` that of the API.
     pub(super) fn into_error(self, bucket: &str, operation: &str, prefix: &str) -> BucketError {
         match self {
             Self::Refused { code: STREAM_NOT_FOUND, .. } => BucketError::no_bucket(bucket),
@@ -259,6 +259,7 @@ impl StreamApi {
         decode::<Written>(&message.payload).map(|written| written.revision)
     }
 
+    /// Calls an operation of the API for the stream. `rest` is the end of the subject, after the name of the stream.
     async fn call<T: DeserializeOwned>(
         &self,
         operation: &str,
@@ -280,6 +281,7 @@ pub(super) fn stream_name(bucket: &str) -> String {
     format!("KV_{bucket}")
 }
 
+/// Decodes an answer of the API, or returns the error that it contains.
 fn decode<T: DeserializeOwned>(payload: &[u8]) -> Result<T, JetStreamFailure> {
     let malformed =
         |error: serde_json::Error| JetStreamFailure::Malformed(format!("JetStream's answer can't be read: {error}"));

@@ -8,8 +8,8 @@ const REMEMBERED: usize = 4096;
 
 /// Revisions that are known to be those of values.
 ///
-/// JetStream compares the last revision of a key, whether it is that of a value or of a tombstone. A bucket says that a deleted key is
-/// no match. So a write reads the key first, unless the revision that it expects is known to be that of a value.
+/// JetStream compares the last revision of a key, whether it is that of a value or of a tombstone. In a bucket, the revision of a
+/// tombstone must not match. So a write reads the key first, unless the revision that it expects is known to be that of a value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownRevisions(Arc<Mutex<BTreeSet<u64>>>);
 

@@ -27,6 +27,7 @@ pub(super) fn is_stored_tombstone(headers: &[u8]) -> bool {
     is_deletion(value(OPERATION).as_deref(), value(REASON).is_some())
 }
 
+/// Returns whether the headers are those of a tombstone. The operation of a client counts more than the mark of the server.
 fn is_deletion(operation: Option<&str>, removed_by_server: bool) -> bool {
     match operation {
         Some(operation) => matches!(operation, "DEL" | PURGE),

@@ -43,8 +43,8 @@ impl TrackedKeys {
         self.live.contains(key)
     }
 
-    /// Compares the keys with those of the stream. Returns `None` if there are other changes underway, after which a comparison says
-    /// more. `reached` is the revision up to which all changes were [handled](Self::handle).
+    /// Compares the keys with those of the stream. Returns `None` if the stream has changes that have not arrived yet, so
+    /// that the comparison has to be repeated. `reached` is the revision up to which all changes were [handled](Self::handle).
     pub(super) async fn compare(
         &mut self,
         api: &StreamApi,

@@ -37,6 +37,7 @@ pub(super) fn follow(api: StreamApi, bucket: Arc<str>, known: KnownRevisions) ->
     stream::unfold(watch, next).boxed()
 }
 
+/// A watch of a bucket, which reads with one consumer after the other.
 #[derive(Debug)]
 struct BucketWatch {
     api: StreamApi,
@@ -143,6 +144,7 @@ impl BucketWatch {
         Ok(reader)
     }
 
+    /// Queues the event of a change. Within a list, the removal of a key that was put before is kept for the end of the list.
     fn handle(&mut self, reader: &mut BucketReader, change: KeyChange) {
         let was_live = reader.tracked.is_live(&change.key);
         reader.tracked.handle(&change);
@@ -165,6 +167,7 @@ impl BucketWatch {
         }
     }
 
+    /// Queues the end of the list, and the removals that happened while it was read.
     fn end_list(&mut self, reader: &mut BucketReader) {
         (self.failures, self.restarts) = (0, 0);
         self.queue.push_back(Ok(BucketEvent::ListEnded));

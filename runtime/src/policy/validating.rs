@@ -176,7 +176,7 @@ impl ValidatingPolicy {
     }
 }
 
-/// Returns a value of a schema that its type does not leave out.
+/// Returns a value that fits a schema, if possible no empty one: a type may leave out empty values when it is encoded.
 fn example(schema: &Value) -> Value {
     match schema["type"].as_str() {
         Some("boolean") => json!(true),

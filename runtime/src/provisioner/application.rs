@@ -157,6 +157,7 @@ impl PassCore<'_> {
             wanted.push((kind.clone(), object));
         }
         let stage = |kind: &Kind| kinds.iter().position(|other| other == kind).unwrap_or_default();
+        // See the second step of the flow.
         let removed_first = kinds.last().map(std::slice::from_ref).unwrap_or_default();
         self.converge_stages(node, StagedObjects { kinds: &kinds, wanted, stage: &stage, removed_first }).await
     }

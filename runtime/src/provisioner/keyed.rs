@@ -58,6 +58,7 @@ where
 {
     let inputs = inputs.into_inputs();
     async move {
+        // A plan looks only for claims, and a child that is removed claims nothing.
         let mut removed_keys = match cx.core().is_plan {
             true => BTreeSet::new(),
             false => find_keys::<C, I, O, P>(&cx.to_teardown(Cause::KeyGone), name).await?,

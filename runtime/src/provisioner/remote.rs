@@ -45,12 +45,12 @@ pub(crate) use registration::deploying_kind;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Returns the edge to a child in another cluster; `line` is the line of its field. In the background, the objects in the cluster are left
+/// Returns the edge to a child in another cluster; `line` is the line of its field. With `background`, the objects in the cluster are left
 /// there if the owner is deleted.
 ///
 /// # Panics
-/// At compile time if there is an external node below it. The thing of such a node may exist longer than the cluster, whose end is the end
-/// of all nodes in it.
+/// At compile time if there is an external node below it. The external resource of such a node may exist longer than the cluster, with
+/// which all nodes in it end.
 #[track_caller]
 pub const fn remote_edge<P: Provisioner>(name: &'static str, line: u32, background: bool) -> Edge {
     assert!(
@@ -80,10 +80,11 @@ pub fn up_remote<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C:
     async move {
         let core = cx.core();
         let kubeconfig = build()?;
-        // A test of the tree has one fake cluster for all nodes. A plan of this cluster has no objects of another one.
+        // A test of the tree has one fake cluster for all nodes.
         if core.shared.tree_harness.is_some() {
             return C::provision(&cx.for_child(name, &inputs, inputs_digest)).await;
         }
+        // A plan of the operator's cluster has no objects of another one.
         if core.is_plan {
             let record = kubeconfig.record(core.owner.default_namespace())?;
             return plan_applications::<C, O, P>(cx, name, &inputs, &record.secret).await;
@@ -143,8 +144,8 @@ async fn plan_applications<C: Provision<O>, O: Owner, P: Provisioner>(
     C::provision(&cx.for_child_in(&inside, name, inputs, None)).await
 }
 
-/// Deprovisions a child in all clusters of which its node has a record. If the whole tree is torn down, the objects in the cluster of a record
-/// with `background` are left there, and only the applications that a CD system in the operator's cluster deploys are removed here.
+/// Deprovisions a child in all clusters of which its node has a record. If the whole tree is torn down, the objects in the cluster of a
+/// record with `background` are left there, and only the applications that a CD system in the operator's cluster deploys are removed here.
 pub fn down_remote<'c, C: Provision<O>, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,

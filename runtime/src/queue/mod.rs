@@ -55,7 +55,8 @@ use tokio::{
 /// - The queue stores nothing about a key that is neither in the queue nor with a worker.
 ///
 /// # Assumptions
-/// A worker calls [`Queue::done`] or [`Queue::done_and_take`] for each key that it takes, also after a panic. The time is tokio's, so tests may pause it.
+/// A worker calls [`Queue::done`] or [`Queue::done_and_take`] for each key that it takes, also after a panic. The time is tokio's, so tests
+/// may pause it.
 pub struct Queue<K> {
     state: Mutex<QueueState<K>>,
     hasher: DefaultHashBuilder,
@@ -174,6 +175,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// A future that is dropped before it completes loses no key, but the processing of `key` may not have ended.
     pub async fn done_and_take(&self, key: &K, now: Instant) -> Option<Item<K>> {
         let hash = self.hasher.hash_one(key);
+        // Without a budget, the task waits for its next turn, and `now` is outdated then.
         let is_current = coop::has_budget_remaining();
         coop::consume_budget().await;
         let now = if is_current { now } else { Instant::now() };

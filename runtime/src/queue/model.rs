@@ -142,8 +142,8 @@ impl Model {
         });
         let mut first = BTreeMap::new();
         for (priority, entry) in ready {
-            let is_hold = first.entry(Reverse(priority)).or_insert(entry);
-            *is_hold = entry.min(*is_hold);
+            let earliest = first.entry(Reverse(priority)).or_insert(entry);
+            *earliest = entry.min(*earliest);
         }
         let (Reverse(priority), (.., key, trigger)) = match self.taken % 16 {
             15 => first.into_iter().min_by_key(|(_, (_, ready, ..))| *ready)?,

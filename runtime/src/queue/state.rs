@@ -156,6 +156,7 @@ impl<K: Clone + Eq> QueueState<K> {
                 return None;
             }
             Waiting::Ready { priority: old_priority, trigger, .. } => {
+                // While a worker has the key, it is not among the ready keys.
                 if key_state.running.is_none() {
                     self.ready.remove_one(old_priority);
                 }

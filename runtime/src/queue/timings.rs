@@ -39,7 +39,7 @@ pub struct Timings {
     shared: WorkerSlot,
 }
 
-/// What one worker has measured. The alignment is that of a pair of cache lines, which some processors load at once.
+/// The measurements of one worker. The alignment is that of a pair of cache lines, which some processors load at once.
 #[derive(Debug)]
 #[repr(align(128))]
 struct WorkerSlot {

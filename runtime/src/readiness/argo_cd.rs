@@ -79,6 +79,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
     }
 }
 
+/// Returns whether Argo CD leaves a value out: the zero value of its type, except of a number.
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,

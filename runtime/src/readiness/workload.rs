@@ -104,6 +104,7 @@ pub(super) fn stateful_set(generation: i64, spec: &Value, status: &Value) -> Rea
         partition => (desired - partition).max(0),
     };
     match count(status, "updatedReplicas") {
+        // A rollout without a partition ends when the revisions are the same.
         updated if updated < target || target == desired => {
             waiting(format!("{updated} of {target} replicas are updated"))
         }

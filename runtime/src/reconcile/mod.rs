@@ -272,7 +272,8 @@ impl Loop {
         Ok(Some(version))
     }
 
-    /// Creates the state of a pass and runs the tree in a direction. Persistent conflicts in it become errors.
+    /// Creates the state of a pass and runs the tree in a direction. Before a teardown, restores the owner references that other clients
+    /// have removed from children. Persistent conflicts become errors.
     async fn run_tree(
         &self,
         header: &Header,

@@ -54,7 +54,8 @@ impl Loop {
     }
 
     /// Removes the owner and the operator's label and annotations from the children of an object, and records an event if there
-    /// were any. Children in other clusters stay as they are, without a record. Before, it stores the policy in the object, so that a restarted operator still knows it.
+    /// were any. Before that, stores the policy in the object, so that a restarted operator still knows it. Children in other clusters
+    /// stay as they are, and the records of these clusters are deleted.
     ///
     /// # Errors
     /// A yield if the store of a kind of children can't be read yet. A conflict if a child has changed meanwhile.

@@ -16,7 +16,7 @@ pub(super) struct Repetition {
 pub(super) enum Repeated {
     /// It differs from the last one.
     Changed,
-    /// It is the last one again, for the time that the number says.
+    /// It is the last one again, and has occurred so many times in a row.
     Times(u32),
     /// It is the last one again, and is not logged.
     Silent,

@@ -6,9 +6,9 @@ use std::collections::HashMap;
 
 /// The keys outside the selection for which a live read found nothing to do.
 ///
-/// Events of children and of mapped objects enqueue primaries of every class, also those of other controllers. Without this
-/// memory each such event would cost a live read. An object outside the selection needs a pass again only after the watch has
-/// delivered it, and then its key is removed here.
+/// Events of children and of mapped objects also enqueue objects that the controller does not select, such as the primaries of another
+/// controller of the kind. Without this memory each such event would cost a live read. An object outside the selection needs a pass
+/// again only after the watch has delivered it, and then its key is removed here.
 #[derive(Debug, Default)]
 pub(crate) struct SettledKeys(Mutex<HashMap<ObjectKey, ReadState>>);
 

@@ -28,6 +28,7 @@ fn merge_fields(mut stored: Map<String, Value>, before: &Map<String, Value>, aft
     stored.retain(|name, _| !before.contains_key(name) || after.contains_key(name));
     for (name, value) in after {
         match (before.get(name), stored.remove(name)) {
+            // The stored object lacks a field that the type encodes, for example a default.
             (Some(same), None) if same == value => {}
             (before, stored_value) => {
                 let merged = merge_change(stored_value.unwrap_or_default(), before.unwrap_or(&Value::Null), value);

@@ -4,19 +4,21 @@ use crate::{kind::Kind, reference::ObjectKey};
 use std::hash::Hash;
 use std::hash::Hasher;
 
-/// The prefix of the name part of every reference, which distinguishes it from other finalizers (unikorn REF4, R9). Names of
+/// The prefix of the name part of every reference, which distinguishes it from other finalizers. Names of
 /// objects and namespaces contain no underscores.
 const NAME_PREFIX: &str = "reference_";
 
-/// The limit of the API server for the part of a finalizer after the slash (unikorn REF12).
+/// The limit of the API server for the part of a finalizer after the slash.
 const MAX_NAME_LENGTH: usize = 63;
+
+/// The length of the hash at the end of a shortened name: a dash and 16 hexadecimal digits.
+const HASH_LENGTH: usize = 17;
 
 /// Returns the finalizer of the references from an object: `<plural>.<group>/reference_<namespace>_<name>`, where kind, namespace
 /// and name are those of the referrer.
 ///
-/// No two objects have the same one (unikorn REF14). A name that is too long for a finalizer is shortened and ends in a hash
-/// (REF12).
-/// For a kind of the core group, the part before the slash is the plural alone.
+/// No two objects have the same one. A name that is too long for a finalizer is shortened and ends in a hash. For a kind of the core
+/// group, the part before the slash is the plural alone.
 pub(crate) fn finalizer_name(kind: &Kind, key: &ObjectKey) -> String {
     let namespace = key.namespace().map(|namespace| format!("{namespace}_")).unwrap_or_default();
     format!("{}/{}", kind.full_name(), shorten(&format!("{NAME_PREFIX}{namespace}{}", key.name())))
@@ -57,7 +59,7 @@ fn shorten(name: &str) -> String {
     // FNV-1a: the finalizer is stored in the cluster, so its hash has to be stable across releases of Rust and opgen.
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     name.as_bytes().iter().for_each(|byte| byte.hash(&mut hash));
-    let start: String = name.chars().take(MAX_NAME_LENGTH - 17).collect();
+    let start: String = name.chars().take(MAX_NAME_LENGTH - HASH_LENGTH).collect();
     format!("{}-{:016x}", start.trim_end_matches(['-', '.']), hash.finish())
 }
 

@@ -129,6 +129,7 @@ impl ControllerState {
     pub(crate) async fn add_finalizer_to_target(&self, finalizer: &str, named: &NamedTarget) -> Result<()> {
         let (targets, NamedTarget { kind, key, .. }) = (self.targets(&named.kind)?, named);
         targets.watched.check_readable()?;
+        // Without a write, no lock is needed.
         let _lock = if self.is_held(finalizer, named) { None } else { Some(targets.lock_writes(key).await) };
         let Some(entry) = targets.get(key) else { return missing_target(named) };
         let object = &entry.header;
@@ -167,7 +168,7 @@ impl ControllerState {
         }
     }
 
-    /// Removes the finalizer of a referrer from all targets for which `is_needed` is false (unikorn REF8, REF9).
+    /// Removes the finalizer of a referrer from all targets for which `is_needed` is false.
     pub(crate) async fn release_except(
         &self,
         finalizer: &str,

@@ -1,8 +1,7 @@
 //! Manages references: finalizers that keep an object from being deleted while a spec or a node names it.
 //!
-//! A reference is a finalizer on the referenced object (the *target*), whose name identifies the referring object (the
-//! *referrer*). The
-//! control loop adds the finalizer before the first use, waits until the target is ready, and removes the finalizer when the
+//! A reference is a finalizer on the referenced object (the *target*), whose name identifies the referring object (the *referrer*).
+//! The control loop adds the finalizer before the first use, waits until the target is ready, and removes the finalizer when the
 //! referrer no longer names the target. The type of a field decides which objects the field names ([`Names`]). A node references
 //! objects with [`Calls::references`](crate::context::Calls::references). The operator watches the targets, so a change of
 //! the readiness or of the content of a target enqueues its referrers at once, without polling. A target without
@@ -11,8 +10,7 @@
 //!
 //! A field of a namespaced object names objects in the same namespace, or cluster-scoped objects. With
 //! `#[managed(reference = Kind, grant)]` it can also name objects in other namespaces that allow it by the annotation
-//! [`ALLOW_FROM`].
-//! A cluster-scoped object can name any object. The same rules apply to the references of a node.
+//! [`ALLOW_FROM`]. A cluster-scoped object can name any object. The same rules apply to the references of a node.
 //!
 //! Objects can name each other in a ring. The ring is broken once all its members, and all objects that name one of them, are
 //! being deleted: the operator first releases the references of the youngest member on other members. The youngest is the member

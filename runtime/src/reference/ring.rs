@@ -88,12 +88,14 @@ impl Ring {
     /// Returns the ring that an object is in, or `None`; `find` returns the referrer of a reference.
     pub(crate) fn of(start: Member, find: impl Fn(&str) -> Option<Member>) -> Option<Self> {
         let first = start.uid.to_string();
+        // Everything that blocks the object is being deleted. It is a dead ring if the object itself blocks all of it.
         if let Some(graph) = blocked_referrers(start.clone(), &find) {
             let reachable = reachable_from(&first, &graph);
             if reachable.len() == graph.len() {
                 return Some(Self::new(graph, true));
             }
         }
+        // A ring that waits for live objects.
         let mut graph = search_referrers(start, &find);
         let reachable = reachable_from(&first, &graph);
         graph.retain(|uid, _| reachable.contains(uid));

@@ -32,7 +32,7 @@ pub(crate) struct Targets {
     write_locks: [tokio::sync::Mutex<()>; WRITE_LOCKS],
 }
 
-/// What the cache has of a referenced object besides the metadata.
+/// The cached state of a referenced object, besides its metadata.
 #[derive(Debug)]
 pub(crate) struct TargetState {
     pub(crate) readiness: Readiness,

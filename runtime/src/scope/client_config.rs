@@ -50,7 +50,7 @@ impl UnusableKubeconfig {
         Self { key: secret.key.clone(), secret: secret.to_string(), problem: problem.into() }
     }
 
-    /// Returns a yield: whoever writes the Secret may write another one.
+    /// Returns a yield, since the Secret may be corrected.
     pub(super) fn into_yield(self) -> Error {
         Error::yielding("InvalidKubeconfig", self.to_string())
     }
@@ -152,7 +152,7 @@ impl CheckedKubeconfig {
         }
         let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
         let mut config = config.map_err(|_| UnusableKubeconfig::new(&secret, "has no complete current context"))?;
-        // Not that of the environment either: the deadline of the lead is checked at the socket.
+        // No proxy, not even that of the environment: the deadline of the lead is checked at the socket to the API server.
         config.proxy_url = None;
         let identity = {
             let mut hasher = DefaultHasher::new();

@@ -126,6 +126,7 @@ impl ExecRunner {
             _ => {}
         }
         let (name, environment) = (program.name.clone(), self.environment.clone());
+        // Weak for the waiters, since their future is in the map itself.
         let (of_task, of_waiters) = (self.runs.clone(), Arc::downgrade(&self.runs));
         let task = tokio::spawn(async move {
             let result = program.run(&environment).await;

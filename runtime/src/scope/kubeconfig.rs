@@ -1,4 +1,5 @@
-//! `Kubeconfig`: where the credentials for another cluster are.
+//! `Kubeconfig` names the Secret with the credentials for another cluster. `ClusterRecord` remembers a cluster in which a tree node has
+//! objects.
 
 use crate::{
     cache::Header,
@@ -118,7 +119,7 @@ pub(crate) fn is_record(header: &Header) -> bool {
     header.annotations.get(RECORD_ANNOTATION).is_some()
 }
 
-/// What the record of a cluster says.
+/// The content of the record of a cluster: the ConfigMap that remembers a cluster in which a node has objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ClusterRecord {
     pub(crate) secret: KubeconfigSecret,

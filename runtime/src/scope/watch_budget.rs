@@ -25,7 +25,7 @@ struct Spent {
     is_list: bool,
 }
 
-/// What exceeded a budget.
+/// The part of the traffic that exceeded a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exceeded {
     /// A list: it can't be loaded.
@@ -45,7 +45,7 @@ impl WatchBudget {
         inspect_responses(client, move |request| {
             let is_list = !is_watch(request);
             let mut spent = budget.spent.lock();
-            // A list that begins again goes on with the budget, since the cache still has the objects of the last one; so does a watch that is
+            // A list that is begun again continues the budget of the last one, whose objects the cache still has. So does a watch that is
             // resumed.
             if is_list != spent.is_list {
                 *spent = Spent { bytes: 0, is_list };

@@ -29,7 +29,7 @@ pub(crate) struct CertificateFiles {
 /// A certificate with its key, ready for connections.
 #[derive(Debug)]
 pub(crate) struct Certificate {
-    /// What is served with it, for messages.
+    /// The name of the server that has the certificate, for messages.
     server: &'static str,
     files: Option<CertificateFiles>,
     loaded: Mutex<LoadedCertificate>,

@@ -67,7 +67,7 @@ impl BoundAddress {
         Self { listener: Mutex::new(Some(Arc::new(listener))), server, max_connections }
     }
 
-    /// Refuses connections from now on, once no future of [`BoundAddress::serve_until`] runs any more, whoever still holds the address.
+    /// Drops the listener. Connections are refused as soon as no future of [`BoundAddress::serve_until`] holds it any more.
     pub(crate) fn close(&self) {
         self.listener.lock().take();
     }

@@ -14,6 +14,7 @@ impl Shape {
         for segment in path.split('/') {
             let Some(edge) = shape.edge(&without_keys(segment)) else { return Vec::new() };
             if edge.remote {
+                // A Namespace does not contain objects of another cluster.
                 namespaces.clear();
             } else if !edge.deleted_with.is_empty() {
                 namespaces.push(format!("{group}{}", edge.deleted_with));

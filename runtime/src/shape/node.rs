@@ -167,8 +167,8 @@ impl Edge {
         }
     }
 
-    /// Makes the objects of the child those of another cluster. The group keeps a record of the cluster, and reads its kubeconfig. In the
-    /// background, the objects are left there if the owner is deleted.
+    /// Makes the objects of the child those of another cluster. The group keeps a record of the cluster, and reads its kubeconfig. With
+    /// `background`, the objects are left there if the owner is deleted.
     pub const fn in_remote_cluster(self, background: bool) -> Self {
         Self { remote: true, background, access: REMOTE_ACCESS, ..self }
     }

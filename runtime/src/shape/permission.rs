@@ -87,7 +87,7 @@ impl Access {
         self
     }
 
-    /// Returns whether the permission only reads objects.
+    /// Returns whether the permission is only for `get` and `list` of objects, and for no subresource.
     pub(crate) fn is_read(&self) -> bool {
         let is_object = matches!(self.target, AccessTarget::Objects { subresource: "", .. });
         is_object && self.verbs.iter().all(|verb| matches!(verb, Verb::Get | Verb::List))

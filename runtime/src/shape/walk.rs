@@ -47,7 +47,8 @@ impl NodeVisit<'_> {
         record.into_iter().chain(applied).collect()
     }
 
-    /// Returns the same kinds for a root in another cluster than that of the operator.
+    /// Returns the same kinds for a root in another cluster than that of the operator, which has no objects of applications with a
+    /// registration.
     pub(crate) fn remote_kinds(&self) -> Vec<Kind> {
         if self.edge.is_some_and(|edge| edge.registration.is_some()) { Vec::new() } else { self.local_kinds() }
     }

@@ -20,6 +20,7 @@ pub(super) fn shards_of(member: &str, members: &BTreeSet<String>, count: ShardCo
 /// Returns the member of each shard; `None` only without members.
 fn assign(members: &BTreeSet<String>, count: ShardCount) -> Vec<Option<&str>> {
     let shards = usize::from(count.get());
+    // Each member gets `share` shards, and `extra` of them get one more.
     let (share, mut extra) = (shards / members.len().max(1), shards % members.len().max(1));
     let mut pairs: Vec<_> = members
         .iter()

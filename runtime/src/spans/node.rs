@@ -45,6 +45,7 @@ fn end(span: &Span, outcome: &Result<()>) {
     if outcome.is_ok() {
         return;
     }
+    // Of an error, the direction changes only the reason of a yield without one.
     if let Some(verdict) = verdict_of(Direction::Up, outcome) {
         span.record("opgen.node.reason", &*verdict.reason);
         if verdict.is_failure() {

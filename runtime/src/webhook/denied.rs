@@ -76,6 +76,7 @@ impl Denied {
         Self { code: 500, reason: Cow::Borrowed("InternalError"), is_failure: true, ..Self::new(text) }
     }
 
+    /// Refuses a write for a field, with the reason of its cause.
     fn of_field(field: String, reason: &'static str, message: String) -> Self {
         Self {
             messages: vec![format!("{field}: {message}")],

@@ -87,6 +87,7 @@ impl Dispatcher {
         }
         let limit = if is_conversion { MAX_CONVERSION_BODY } else { MAX_BODY };
         let permit = if is_conversion { Some(self.conversion_permit(request.headers()).await) } else { None };
+        // A conversion that has waited too long for its permit.
         if let Some(None) = permit {
             return text(StatusCode::SERVICE_UNAVAILABLE, "too many large conversions run at a time");
         }

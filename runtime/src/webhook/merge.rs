@@ -72,6 +72,7 @@ fn merge_fields(
 /// Merges the elements of a list.
 fn merge_items(path: &str, raw: &[Value], before: &[Value], after: &[Value]) -> Result<Vec<Value>, MergeError> {
     let mut is_used = vec![false; before.len()];
+    // Returns the first element of `before` that fits and belongs to no element of `after` yet.
     let mut take = |fits: &dyn Fn(usize, &Value) -> bool| {
         let found = before.iter().enumerate().position(|(at, item)| !is_used[at] && fits(at, item))?;
         is_used[found] = true;

@@ -147,7 +147,7 @@ impl Webhook {
     }
 }
 
-/// What a webhook may do with an object.
+/// The type of a webhook: whether it only validates objects, or also changes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mode {
     /// Refuse it.

@@ -33,16 +33,23 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_secs(8);
 /// The time until the workers of a process that lost the lead are aborted.
 const ABORT_TIME: Duration = Duration::from_millis(20);
 
+/// The part of the dice for the processes of the first candidate. Those of the next candidates follow.
+const FIRST_PART: u64 = 10;
+
+/// The time after which Kubernetes kills a process that it has told to stop.
+const GRACE_PERIOD: Duration = Duration::from_secs(30);
+
 /// Runs one process of a candidate after the other, until the schedule ends.
 pub(super) async fn run(index: usize, schedule: &Arc<Schedule>, network: &Network, defects: Defects) {
     let faults = &schedule.candidates[index];
-    let dice = Arc::new(Dice::new(schedule.seed, 10 + index as u64));
+    let dice = Arc::new(Dice::new(schedule.seed, FIRST_PART + index as u64));
     let (mut ends, mut pod) = (faults.ends.iter().copied(), 0);
     let mut next_end = ends.next();
     let defects = Defects { clock_rate: faults.clock_rate, ..defects };
     for life in 0.. {
         // What a dead process has sent arrives before its successor starts.
         sleep_until(Instant::now() + LONGEST_TRANSIT + dice.millis(0..2_000)).await;
+        // Another number for each process of the three candidates.
         let random = life * 3 + index as u64;
         let identity = CandidateIdentity::new(&format!("pod-{index}"), Some(&format!("uid-{pod}")), random);
         let process = Process::new(index, identity, schedule, network, defects, &dice);
@@ -50,8 +57,7 @@ pub(super) async fn run(index: usize, schedule: &Arc<Schedule>, network: &Networ
         let process =
             process.run(async move { if end == End::Stop { sleep_until(at).await } else { pending().await } });
         let process = Frozen { inner: Box::pin(process), windows: &faults.frozen, sleep: None };
-        // A process that is stopped is killed after a while.
-        let killed_at = if end == End::Stop { at + Duration::from_secs(30) } else { at };
+        let killed_at = if end == End::Stop { at + GRACE_PERIOD } else { at };
         let _ = timeout_at(killed_at, process).await;
         if Instant::now() >= at {
             pod += usize::from(end == End::Stop);

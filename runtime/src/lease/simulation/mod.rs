@@ -1,8 +1,9 @@
-//! Simulates elections of three candidates by a Lease on a sandbox or in a bucket, with a paused clock and faults from a seed.
+//! Simulates elections of three candidates by a Lease on a simulated API server (the sandbox) or in a bucket, with a paused clock and
+//! faults from a seed.
 //!
-//! Candidate, elector, lead and guard are the code that ships. The [`network`] delays and loses requests and responses, and the
-//! [`life`] of a candidate is interrupted, stopped and resumed by its [`schedule`], which also sets its wall clock. The [`oracle`] sees all writes in the order
-//! in which the server executes them.
+//! Candidate, elector, lead and guard are the code that ships. The [`network`] delays and loses requests and responses, and the [`life`] of
+//! a candidate is interrupted, stopped and resumed by its [`schedule`], which also sets its wall clock. The [`oracle`] sees all writes in
+//! the order in which the server executes them.
 
 mod life;
 mod network;

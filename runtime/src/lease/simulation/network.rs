@@ -84,7 +84,8 @@ impl Network {
     }
 
     /// Delivers a request to the server and its response back, unless the network loses one of them, and tells the oracle which
-    /// writes the server accepted. A write of a worker that is given up before it arrives late is lost as well.
+    /// writes the server accepted. A write of a worker that would arrive later than [`LONGEST_TRANSIT`] is lost, if its sender has given
+    /// it up, is dead, or was frozen meanwhile.
     async fn deliver(self, sender: Sender, request: Request<Vec<u8>>, mut answer: Answer) {
         let faults = &self.schedule.candidates[sender.index];
         let (sent, delay) = (Instant::now(), self.delay());
@@ -128,7 +129,7 @@ impl Network {
         let _ = answer.send(response.map(|response| response.map(body)));
     }
 
-    /// Returns the time of a request or of a response on its way.
+    /// Returns the time of a request or of a response on its way: milliseconds, or seconds if it is delayed.
     fn delay(&self) -> Duration {
         if !self.dice.percent(self.schedule.delayed) {
             return self.dice.millis(1..40);

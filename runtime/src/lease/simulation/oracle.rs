@@ -4,7 +4,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// What happened in a schedule.
+/// The result of a schedule.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Report {
     /// The number of writes of leaders.

@@ -97,6 +97,7 @@ impl Schedule {
 }
 
 impl WallClock {
+    /// Draws a wall clock, which is wrong by up to 10,000 s at the start, and is set up to four times.
     fn new(dice: &Dice, start: Instant) -> Self {
         let up_to = |limit: i64| i64::try_from(dice.below(limit.unsigned_abs() * 2)).unwrap_or(0) - limit;
         let first = Timestamp::from_second(START + up_to(10_000)).unwrap_or(Timestamp::UNIX_EPOCH);

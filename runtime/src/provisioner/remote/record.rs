@@ -28,7 +28,7 @@ impl PassCore<'_> {
         children.check_readable()?;
         let mut records: Vec<_> =
             self.children_of_node(children, node).into_iter().map(|entry| entry.header.clone()).collect();
-        // Whoever may write in another namespace could name a Secret that is none of his.
+        // In another namespace, a user who may write there could name a Secret to which they have no right.
         records.retain(|record| record.key.namespace() == Some(self.record_namespace()));
         Ok(records)
     }

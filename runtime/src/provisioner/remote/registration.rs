@@ -171,6 +171,7 @@ impl PassCore<'_> {
         let places = self.registered_clusters(&tree.applications_to_register(), &ClusterCredentials::default());
         for (place, (_, users)) in &places {
             let of = |kind| Target { kind, namespace: place.namespace(), name: "" };
+            // The label of a registration is the kind of its users, and the label of a user is its registration.
             let users_name = users.full_name();
             let labels = format!("{REGISTRATION_LABEL}={users_name}");
             let secrets: Vec<Value> = client.list(of(&secret), Some(&labels)).await?;

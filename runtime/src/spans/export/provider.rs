@@ -66,7 +66,7 @@ pub(crate) fn start(settings: &ExportSettings) -> Result<BoxedLayer, ExportError
     Ok(layer.with_filter(filter_fn(is_exported).with_max_level_hint(LevelFilter::DEBUG)).boxed())
 }
 
-/// Records the spans of passes, for those of unrecorded traces do not exist, and a fraction of the traces that other code begins.
+/// Records all spans of passes, since a pass of an unrecorded trace has no span, and a fraction of the traces that other code begins.
 #[derive(Clone, Debug)]
 struct PassSampler {
     others: Sampler,

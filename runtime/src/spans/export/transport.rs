@@ -92,6 +92,7 @@ fn certificates(path: &Path) -> Result<Vec<Vec<u8>>, String> {
 #[async_trait::async_trait]
 impl HttpClient for CollectorClient {
     async fn send_bytes(&self, mut request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        // All other headers are those that the exporter reads from the environment, which the settings replace.
         let content = [CONTENT_TYPE, CONTENT_ENCODING, USER_AGENT];
         let kept = content.into_iter().filter_map(|name| Some((name.clone(), request.headers().get(&name)?.clone())));
         let headers: HeaderMap =

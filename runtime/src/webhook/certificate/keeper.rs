@@ -3,7 +3,7 @@
 
 use super::{
     configuration::{Bundle, Configuration},
-    generation::{CertificateHistory, IssuedCertificate},
+    history::{CertificateHistory, IssuedCertificate},
     secret::{CertificateSecret, StoredSecret},
 };
 use crate::{
@@ -33,7 +33,7 @@ const MAX_ATTEMPTS: usize = 5;
 /// The certificates that a replica serves.
 #[derive(Debug, Default)]
 pub(crate) struct ServedCertificates {
-    generations: Mutex<(CertificateHistory, BTreeMap<i64, Arc<ServerConfig>>)>,
+    history: Mutex<(CertificateHistory, BTreeMap<i64, Arc<ServerConfig>>)>,
     available: watch::Sender<bool>,
     /// The authorities, in PEM, that all configurations of the operator have.
     trusted: Mutex<String>,
@@ -42,9 +42,9 @@ pub(crate) struct ServedCertificates {
 impl ServedCertificates {
     /// Returns the settings of TLS with the certificate of this time; `None` without a valid one.
     pub(crate) fn current(&self, environment: &Environment) -> Option<Arc<ServerConfig>> {
-        let state = self.generations.lock();
-        let (generations, configs) = &*state;
-        configs.get(&generations.served(environment.now(), &self.trusted.lock())?.created).cloned()
+        let state = self.history.lock();
+        let (history, configs) = &*state;
+        configs.get(&history.served(environment.now(), &self.trusted.lock())?.created).cloned()
     }
 
     /// Waits until there is a certificate.
@@ -61,28 +61,28 @@ impl ServedCertificates {
 
     /// Returns the certificates that were read or written last.
     pub(super) fn known(&self) -> CertificateHistory {
-        self.generations.lock().0.clone()
+        self.history.lock().0.clone()
     }
 
     /// Serves these certificates from now on.
     ///
     /// # Errors
     /// Fails if one of them can't be used; the old ones stay.
-    fn set(&self, generations: CertificateHistory) -> io::Result<()> {
-        if generations == self.known() {
+    fn set(&self, history: CertificateHistory) -> io::Result<()> {
+        if history == self.known() {
             return Ok(());
         }
-        let (known, old_configs) = self.generations.lock().clone();
-        let config = |generation: &IssuedCertificate| {
-            let is_known = known.0.contains(generation);
-            let config = match old_configs.get(&generation.created).filter(|_| is_known) {
+        let (known, old_configs) = self.history.lock().clone();
+        let config = |certificate: &IssuedCertificate| {
+            let is_known = known.0.contains(certificate);
+            let config = match old_configs.get(&certificate.created).filter(|_| is_known) {
                 Some(config) => config.clone(),
-                None => tls_config(generation.certificate.as_bytes(), generation.key.as_bytes())?,
+                None => tls_config(certificate.certificate.as_bytes(), certificate.key.as_bytes())?,
             };
-            Ok((generation.created, config))
+            Ok((certificate.created, config))
         };
-        let configs = generations.0.iter().map(config).collect::<io::Result<_>>()?;
-        *self.generations.lock() = (generations, configs);
+        let configs = history.0.iter().map(config).collect::<io::Result<_>>()?;
+        *self.history.lock() = (history, configs);
         self.available.send_replace(true);
         Ok(())
     }
@@ -152,6 +152,7 @@ impl CertificateKeeper {
     /// Keeps the certificates current for ever. After an error, and while a configuration is missing, it tries again after a second,
     /// then after twice the time, at most a minute.
     pub(crate) async fn run(&self) {
+        // Often enough within the lifetime of a certificate, also if that is short.
         let period = (self.lifetime / 1000).clamp(MIN_PERIOD, MAX_PERIOD);
         let mut retry = MIN_PERIOD;
         loop {
@@ -170,10 +171,10 @@ impl CertificateKeeper {
     /// # Errors
     /// Fails if a call or a certificate fails. The certificates that are served already stay.
     pub(super) async fn refresh(&self) -> Result<(), KeepError> {
-        let generations = self.read_or_renew().await?;
-        self.served.set(generations.clone())?;
+        let history = self.read_or_renew().await?;
+        self.served.set(history.clone())?;
         let now = self.environment.now();
-        let bundle = Bundle { authorities: generations.bundle(now), keeps_existing: generations.is_new(now) };
+        let bundle = Bundle { authorities: history.bundle(now), keeps_existing: history.is_new(now) };
         let (mut is_trusted, mut first_error) = (true, None);
         for configuration in &self.configurations {
             match self.trust(configuration, &bundle).await {
@@ -206,16 +207,16 @@ impl CertificateKeeper {
         for _ in 0..MAX_ATTEMPTS {
             let stored = self.secret.read().await?;
             // If the Secret was deleted, the certificates that are served are stored again, since the API server trusts them.
-            let stored_generations = stored.as_ref().map(|StoredSecret { generations, .. }| generations.clone());
-            let generations = stored_generations.filter(|stored| !stored.0.is_empty());
-            let (is_stored, generations) = (generations.is_some(), generations.unwrap_or_else(|| self.served.known()));
+            let stored_history = stored.as_ref().map(|StoredSecret { history, .. }| history.clone());
+            let history = stored_history.filter(|stored| !stored.0.is_empty());
+            let (is_stored, history) = (history.is_some(), history.unwrap_or_else(|| self.served.known()));
             let now = self.environment.now();
-            let is_due = generations.is_due(&self.names, now);
+            let is_due = history.is_due(&self.names, now);
             let has_unusable = stored.as_ref().is_some_and(|stored| stored.has_unusable);
             if is_stored && !is_due && !has_unusable {
-                return Ok(generations);
+                return Ok(history);
             }
-            let renewed = if is_due { generations.renewed(&self.names, now, self.lifetime)? } else { generations };
+            let renewed = if is_due { history.renewed(&self.names, now, self.lifetime)? } else { history };
             if self.secret.write(stored.as_ref(), &renewed).await? {
                 tracing::info!("renewed the certificates of the webhooks");
                 return Ok(renewed);

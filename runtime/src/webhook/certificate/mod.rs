@@ -2,7 +2,7 @@
 //! through the operator's own webhook configurations.
 
 mod configuration;
-mod generation;
+mod history;
 pub(super) mod keeper;
 mod secret;
 

@@ -1,6 +1,6 @@
 //! `CertificateSecret`: the Secret with the certificates, which every replica reads and one of them writes.
 
-use super::generation::CertificateHistory;
+use super::history::CertificateHistory;
 use crate::{
     client::{CallError, Client, Target},
     kind::{Kind, kind_of},
@@ -27,8 +27,8 @@ pub(super) struct CertificateSecret {
 #[derive(Debug)]
 pub(super) struct StoredSecret {
     object: Value,
-    /// Those that can be served; empty if the data can't be decoded.
-    pub(super) generations: CertificateHistory,
+    /// The certificates that can be served; empty if the data can't be decoded.
+    pub(super) history: CertificateHistory,
     /// Whether the Secret has certificates that can't be served.
     pub(super) has_unusable: bool,
 }
@@ -50,7 +50,7 @@ impl CertificateSecret {
     pub(super) async fn read(&self) -> Result<Option<StoredSecret>, CallError> {
         let Some(object) = self.client.get::<Value>(self.target(&self.name)).await? else { return Ok(None) };
         let json = ByteString::deserialize(&object["data"][KEY]).unwrap_or_default().0;
-        let generations = serde_json::from_slice(&json).unwrap_or_else(|error| {
+        let history = serde_json::from_slice(&json).unwrap_or_else(|error| {
             let (namespace, name) = (&self.namespace, &self.name);
             // The text of the error may quote a private key.
             let (error, line, column) = (error.classify(), error.line(), error.column());
@@ -62,12 +62,12 @@ impl CertificateSecret {
             );
             CertificateHistory::default()
         });
-        let (generations, unusable) = CertificateHistory::usable(generations);
+        let (history, unusable) = CertificateHistory::usable(history);
         if unusable > 0 {
             let (namespace, name) = (&self.namespace, &self.name);
             tracing::warn!(unusable, "key {KEY} of Secret {namespace}/{name} has certificates that can't be used");
         }
-        Ok(Some(StoredSecret { object, generations, has_unusable: unusable > 0 }))
+        Ok(Some(StoredSecret { object, history, has_unusable: unusable > 0 }))
     }
 
     /// Writes the certificates, unless another replica has written since `stored` was read. Returns whether they are written.
@@ -77,9 +77,9 @@ impl CertificateSecret {
     pub(super) async fn write(
         &self,
         stored: Option<&StoredSecret>,
-        generations: &CertificateHistory,
+        history: &CertificateHistory,
     ) -> Result<bool, CallError> {
-        let json = serde_json::to_vec(generations).map_err(|error| self.encoding_error(error))?;
+        let json = serde_json::to_vec(history).map_err(|error| self.encoding_error(error))?;
         let data = serde_json::to_value(ByteString(json)).map_err(|error| self.encoding_error(error))?;
         let written = match stored {
             Some(stored) => {

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::{generation::CertificateHistory, keeper::CertificateKeeper};
+use super::{history::CertificateHistory, keeper::CertificateKeeper};
 use crate::{
     client::Client,
     environment::Environment,
@@ -103,10 +103,10 @@ async fn replicas_share_one_certificate_and_the_api_server_trusts_it() {
     assert!(refreshed.iter().all(Result::is_ok), "{refreshed:?}");
     let stored = Api::<Secret>::default_namespaced(sandbox.client()).get("shop-webhook-certificates").await.unwrap();
     let json = &stored.data.unwrap()["certificates.json"].0;
-    let generations: CertificateHistory = serde_json::from_slice(json).unwrap();
-    assert_eq!(generations.0.len(), 1, "one replica created it");
+    let history: CertificateHistory = serde_json::from_slice(json).unwrap();
+    assert_eq!(history.0.len(), 1, "one replica created it");
     for replica in &replicas {
-        assert_eq!(replica.served().known(), generations);
+        assert_eq!(replica.served().known(), history);
         assert!(replica.served().current(&clock.environment()).is_some());
     }
     assert_eq!(trusted(&configurations).await, [0, 1]);
@@ -183,13 +183,13 @@ async fn a_certificate_that_can_not_be_used_does_not_block_the_others() {
     let secrets = Api::<Secret>::default_namespaced(sandbox.client());
     let mut stored = secrets.get("shop-webhook-certificates").await.unwrap();
     let data = stored.data.as_mut().unwrap();
-    let mut generations: serde_json::Value = serde_json::from_slice(&data["certificates.json"].0).unwrap();
-    let mut broken = generations[0].clone();
+    let mut history: serde_json::Value = serde_json::from_slice(&data["certificates.json"].0).unwrap();
+    let mut broken = history[0].clone();
     broken["certificate"] = "no certificate".into();
-    let mut untrusted = generations[0].clone();
+    let mut untrusted = history[0].clone();
     untrusted["authority"] = "no certificate".into();
-    generations.as_array_mut().unwrap().extend([broken, untrusted]);
-    data.insert("certificates.json".to_owned(), ByteString(generations.to_string().into_bytes()));
+    history.as_array_mut().unwrap().extend([broken, untrusted]);
+    data.insert("certificates.json".to_owned(), ByteString(history.to_string().into_bytes()));
     secrets.replace("shop-webhook-certificates", &PostParams::default(), &stored).await.unwrap();
 
     let replica = keeper(&sandbox, &clock);
@@ -206,11 +206,11 @@ async fn a_certificate_that_can_not_be_used_does_not_block_the_others() {
 async fn a_client_that_trusts_the_bundle_accepts_the_certificate_for_the_service() {
     let names = ["shop-webhook.default.svc".to_owned()];
     let now = Timestamp::now();
-    let generations = CertificateHistory::default().renewed(&names, now, LIFETIME).unwrap();
-    let generation = generations.served(now, "").unwrap();
-    let server = tls_config(generation.certificate.as_bytes(), generation.key.as_bytes()).unwrap();
+    let history = CertificateHistory::default().renewed(&names, now, LIFETIME).unwrap();
+    let certificate = history.served(now, "").unwrap();
+    let server = tls_config(certificate.certificate.as_bytes(), certificate.key.as_bytes()).unwrap();
     let mut roots = RootCertStore::empty();
-    let bundle = generations.bundle(now);
+    let bundle = history.bundle(now);
     for authority in CertificateDer::pem_slice_iter(bundle.as_bytes()) {
         roots.add(authority.unwrap()).unwrap();
     }
@@ -231,11 +231,11 @@ async fn a_client_that_trusts_the_bundle_accepts_the_certificate_for_the_service
 #[test]
 fn other_names_make_a_new_certificate_due_at_once() {
     let (names, now) = (vec!["a.default.svc".to_owned()], Timestamp::now());
-    let generations = CertificateHistory::default().renewed(&names, now, LIFETIME).unwrap();
-    assert!(!generations.is_due(&names, now));
-    assert!(generations.is_due(&["b.default.svc".to_owned()], now));
-    assert!(format!("{generations:?}").contains("a.default.svc"));
-    assert!(!format!("{generations:?}").contains("PRIVATE"), "the key is in no log");
+    let history = CertificateHistory::default().renewed(&names, now, LIFETIME).unwrap();
+    assert!(!history.is_due(&names, now));
+    assert!(history.is_due(&["b.default.svc".to_owned()], now));
+    assert!(format!("{history:?}").contains("a.default.svc"));
+    assert!(!format!("{history:?}").contains("PRIVATE"), "the key is in no log");
 }
 
 #[test]

@@ -123,19 +123,19 @@ impl CertificateHistory {
     /// Returns the certificate to serve: the newest whose authority is in `trusted`, the authorities in the webhook configurations, and
     /// that API servers have had time to learn. If there is none, the newest that comes nearest. `None` if none is valid.
     pub(super) fn served(&self, now: Timestamp, trusted: &str) -> Option<&IssuedCertificate> {
-        let rank = |generation: &IssuedCertificate| {
-            (generation.is_trusted(trusted), generation.served_from <= now.as_second())
+        let rank = |certificate: &IssuedCertificate| {
+            (certificate.is_trusted(trusted), certificate.served_from <= now.as_second())
         };
         // Of several with the same rank, `max_by_key` returns the last one, which is the newest.
-        self.0.iter().filter(|generation| generation.is_valid(now)).max_by_key(|generation| rank(generation))
+        self.0.iter().filter(|certificate| certificate.is_valid(now)).max_by_key(|certificate| rank(certificate))
     }
 
     /// Returns the authorities to trust, in PEM: those of all certificates that may still be served.
     pub(super) fn bundle(&self, now: Timestamp) -> String {
         self.0
             .iter()
-            .filter(|generation| generation.is_valid(now))
-            .map(|generation| generation.authority.as_str())
+            .filter(|certificate| certificate.is_valid(now))
+            .map(|certificate| certificate.authority.as_str())
             .collect()
     }
 
@@ -151,13 +151,13 @@ impl CertificateHistory {
     /// # Errors
     /// Those of [`IssuedCertificate::create`].
     pub(super) fn renewed(&self, names: &[String], now: Timestamp, lifetime: Duration) -> io::Result<Self> {
-        let mut generations: Vec<_> = self.0.iter().filter(|generation| generation.is_valid(now)).cloned().collect();
+        let mut history: Vec<_> = self.0.iter().filter(|certificate| certificate.is_valid(now)).cloned().collect();
         let mut new = IssuedCertificate::create(names, now, lifetime)?;
         // Certificates for other names are of no use until then: calls would fail.
-        if generations.iter().any(|generation| generation.names == names) {
+        if history.iter().any(|certificate| certificate.names == names) {
             new.served_from = new.created + ((new.expires - new.created) / 12).min(MAX_OVERLAP_SECONDS);
         }
-        generations.push(new);
-        Ok(Self(generations))
+        history.push(new);
+        Ok(Self(history))
     }
 }
