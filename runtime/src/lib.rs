@@ -238,8 +238,8 @@ pub mod __private {
             build::{BuildResult, ResourceField, desired_objects},
             escalation::granted_roles,
             group::{
-                WhenResult, apply, apply_with, down, edge, is_wanted, namespace_node, namespace_of_group, not_wanted,
-                remove, remove_with, resource_edge, retire, up, up_with,
+                WhenResult, apply, apply_with, down, edge, is_wanted, namespace_node, namespace_of_group,
+                namespace_of_resource, not_wanted, remove, remove_with, resource_edge, retire, up, up_with,
             },
             input::{call1, call2, call3, call4, subject},
             keyed::{Keys, down_each, keyed, keys_below, keys_of_objects, text, up_each},

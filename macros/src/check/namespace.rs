@@ -13,27 +13,6 @@ use syn::Type;
 
 const NAMESPACE: &str = "Namespace";
 
-/// The kinds of Kubernetes whose objects are in no namespace.
-const CLUSTER_SCOPED: [&str; 17] = [
-    NAMESPACE,
-    "APIService",
-    "ClusterRole",
-    "ClusterRoleBinding",
-    "CSIDriver",
-    "CSINode",
-    "CustomResourceDefinition",
-    "IngressClass",
-    "MutatingWebhookConfiguration",
-    "Node",
-    "PersistentVolume",
-    "PriorityClass",
-    "RuntimeClass",
-    "StorageClass",
-    "ValidatingAdmissionPolicy",
-    "ValidatingAdmissionPolicyBinding",
-    "ValidatingWebhookConfiguration",
-];
-
 /// Checks `deleted_with` of the child with the index `at`.
 pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     let child = &group.children[at];
@@ -63,7 +42,8 @@ pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     }
 }
 
-/// Reports a child whose objects no Namespace of its group contains.
+/// Reports a child whose objects no Namespace of its group contains. The compiler reports one of a cluster-scoped kind, by a bound
+/// of the function in its expansion.
 fn check_child(child: &Child, diags: &mut Diags) {
     let Some(DeletedWith { key, .. }) = &child.deleted_with else { return };
     if let Some(remote) = &child.remote {
@@ -74,10 +54,6 @@ fn check_child(child: &Child, diags: &mut Diags) {
     if let Some((application, _)) = &child.application {
         let problem = "the CD system removes the objects of an application";
         diags.conflict(key, problem, "remove it", application, "this makes it an application");
-    }
-    let kind = child.resource.as_ref().and_then(|_| kind_name(&child.ty));
-    if let Some(kind) = kind.filter(|kind| CLUSTER_SCOPED.contains(&kind.as_str())) {
-        diags.error(key, format!("`{kind}` is cluster-scoped, so no Namespace contains its objects"), "remove it");
     }
 }
 

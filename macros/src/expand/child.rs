@@ -70,17 +70,19 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     }
 }
 
-/// Returns the name of the node in `deleted_with(...)`. The compiler checks at this name that the kind is the Namespace of Kubernetes,
-/// and that the child is no hand-written node.
+/// Returns the name of the node in `deleted_with(...)`. The compiler checks at this name that the kind is the Namespace of Kubernetes, and
+/// that the child is no hand-written node; and at the type of a resource that its objects are in namespaces.
 fn deleted_with(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     let name = &child.deleted_with.as_ref()?.node.0[0];
-    let (private, (_, source)) = (&node.paths.private, node.child(name)?);
-    let (namespace, source_name) = (&source.ty, source.name());
+    let (ty, (_, source)) = (&child.ty, node.child(name)?);
+    let (namespace, source_name, span) = (&source.ty, source.name(), located(name.span()));
+    let private = node.paths.private_at(span);
     Some(if child.is_provisioner() {
-        let ty = &child.ty;
-        quote_spanned! { name.span() => #private::namespace_of_group::<#ty, #namespace, _>(#source_name) }
+        quote_spanned! { span => #private::namespace_of_group::<#ty, #namespace, _>(#source_name) }
+    } else if child.resource.is_some() {
+        quote_spanned! { span => #private::namespace_of_resource::<#ty, _, #namespace, _>(#source_name) }
     } else {
-        quote_spanned! { name.span() => #private::namespace_node::<#namespace, _>(#source_name) }
+        quote_spanned! { span => #private::namespace_node::<#namespace, _>(#source_name) }
     })
 }
 

@@ -10,13 +10,19 @@
 //! 2. A node finds a child with its own path in the annotations that it does not want any more. If no other node of the tree
 //!    applies objects of this kind, the node deletes the child at once.
 //! 3. Otherwise the tree is planned: its build functions run, without hand-written nodes and without a call to the API server,
-//!    and the objects they build count as claimed. Children that nobody claims are deleted at once, and later nodes wait until
-//!    they are gone.
+//!    and the objects they build count as claimed until their node has run. Children that nobody claims are deleted at once, and
+//!    later nodes wait until they are gone. A child that only the plan claims stays until all nodes have run: its node may build
+//!    other objects by then.
 //! 4. A plan is not enough if a node that may want the child reads the outputs of other nodes, which may change in this pass, or
 //!    if a build function fails. Then the deletion is deferred until all nodes have run, and a plan that knows their outputs
 //!    decides. Later nodes do not wait for it, but the pass does not succeed before the child is gone.
 //! 5. If the claims of one of these nodes are still unknown, for example because a node whose output it reads has yielded, the
 //!    child stays until a pass in which they are known.
+//!
+//! # Listers
+//! A build function that reads a [`Lister`](crate::Lister) may build more objects than it did in the plan of the same pass, if the
+//! lister has changed in between. Then the result is that of a change after the pass: an object that no node wanted is deleted, and the
+//! next pass creates it again. Such a node does not defer deletions, since that would hold for all build functions with options.
 //!
 //! # Guarantees
 //! No claim is stored. If the process stops between the claim and the apply, or between the apply and a deletion, the next
@@ -91,8 +97,8 @@ impl PassCore<'_> {
     }
 
     /// Selects the unwanted children of a node that can be deleted now, since no other node wants them. An object that
-    /// another node claims is left to that node. Deletions that can't be decided yet are deferred to
-    /// [`PassCore::delete_deferred`].
+    /// another node has claimed is left to that node. Deletions that can't be decided yet are deferred to
+    /// [`PassCore::delete_deferred`], and so are those of objects that another node claims only in the plan.
     pub(crate) async fn select_unclaimed(
         &self,
         kind: &Kind,
@@ -111,9 +117,13 @@ impl PassCore<'_> {
         let mut unclaimed = Vec::new();
         for entry in unwanted {
             let key = &entry.header.key;
-            if let Some(claimant) = self.claimant(kind, key, Some(&plan)) {
+            if let Some(claimant) = self.claimant(kind, key, None) {
                 tracing::debug!(%kind, object = %key, from = %node, to = %claimant, "the object moves to another node");
-            } else if is_decidable {
+                continue;
+            }
+            // The node itself may claim the object in the plan, for which its inputs were other ones.
+            let planned = self.claimant(kind, key, Some(&plan)).filter(|claimant| claimant != node);
+            if is_decidable && planned.is_none() {
                 unclaimed.push(entry);
             } else {
                 self.defer_deletions(kind, node);
@@ -196,10 +206,12 @@ impl PassCore<'_> {
         }
     }
 
-    /// Returns the node that claims an object in this pass or in the plan; `None` if no node does.
+    /// Returns the node that claims an object in this pass or in the plan; `None` if no node does. The plan does not count for a node
+    /// that has run in this pass.
     fn claimant(&self, kind: &Kind, key: &ObjectKey, plan: Option<&Plan>) -> Option<Arc<str>> {
         let claims = self.claims.lock();
-        claims.of(kind, key).or_else(|| plan.and_then(|plan| plan.claims.of(kind, key))).cloned()
+        let planned = || plan?.claims.of(kind, key).filter(|node| !claims.complete.contains(&***node));
+        claims.of(kind, key).or_else(planned).cloned()
     }
 
     /// Returns whether a node has claimed an object in this pass.

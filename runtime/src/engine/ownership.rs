@@ -3,6 +3,7 @@
 use crate::{
     cache::{Entry, Header, ObjectKey, OwnerReference},
     engine::{
+        applied_mark::AppliedMark,
         child::{Child, is_removed_owner},
         desired::MANAGED_BY_LABEL,
         identity::{Identity, OwnerNaming},
@@ -23,10 +24,13 @@ impl PassCore<'_> {
     }
 
     /// Returns whether a cached object is a child of the owner. A child without owner reference counts by its digest annotation,
-    /// as long as it has no other controller.
+    /// as long as it has no other controller and the annotation names no other owner. Another owner may have left it behind:
+    /// the garbage collector orphaned it, or a backup was restored without owner references.
     pub(crate) fn is_own_child(&self, entry: &Entry<Child>) -> bool {
-        let is_marked = !entry.applied_digest().is_empty() && entry.header.controller().is_none();
-        is_marked || self.is_owner_of(&entry.header)
+        let header = &entry.header;
+        let is_marked = !entry.applied_digest().is_empty() && header.controller().is_none();
+        let names_other_owner = || AppliedMark::owner_of(header).is_some_and(|owner| owner != self.owner.uid);
+        self.is_owner_of(header) || is_marked && !names_other_owner()
     }
 
     /// Returns whether an object belongs to an earlier owner of the same name and another uid. It is not touched: the garbage
@@ -66,9 +70,10 @@ impl PassCore<'_> {
 
 /// Returns the error of a node whose object exists and belongs to another owner. `adopts` is whether the node may adopt objects.
 pub(crate) fn not_owned_error(kind: &Kind, key: &ObjectKey, header: &Header, adopts: bool) -> Error {
-    let holder = match header.controller() {
-        Some(owner) => format!("{} {}", owner.kind(), owner.name()),
-        None => "another client".to_owned(),
+    let holder = match (header.controller(), AppliedMark::owner_of(header)) {
+        (Some(owner), _) => format!("{} {}", owner.kind(), owner.name()),
+        (None, Some(uid)) => format!("the owner with the uid {uid}"),
+        (None, None) => "another client".to_owned(),
     };
     let way_out = match adopts {
         true => "it can be adopted only when it has no controller",

@@ -191,6 +191,17 @@ mod tests {
     }
 
     #[test]
+    fn objects_that_are_read_below_a_remote_node_are_kept_only_for_its_cluster() {
+        const INSIDE: Shape = tree(&[edge("old", &OLD), reading("hand", &["old"])]);
+        const TREE: Shape = tree(&[edge("old", &OLD), edge("remote", &INSIDE).in_remote_cluster(false)]);
+        let kind = kind_of::<v1::HorizontalPodAutoscaler>();
+        let keeps_objects =
+            |stores: &ChildStores| stores.iter().find(|store| store.kind == kind).map(|store| store.keeps_objects);
+        assert_eq!(keeps_objects(&ChildStores::new(&[&TREE])), Some(false));
+        assert_eq!(keeps_objects(&ChildStores::in_remote_cluster(&INSIDE)), Some(true));
+    }
+
+    #[test]
     fn a_tree_can_not_read_a_kind_in_two_versions() {
         const READS_NEW: Shape = tree(&[edge("old", &OLD), edge("new", &NEW), reading("hand", &["new"])]);
         const READS_BOTH: Shape = tree(&[edge("old", &OLD), edge("new", &NEW), reading("hand", &["old", "new"])]);

@@ -17,7 +17,8 @@ use crate::{
     spans::node::in_span,
 };
 use futures::{FutureExt, future::BoxFuture};
-use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::{NamespaceResourceScope, api::core::v1::Namespace};
+use kube::Resource;
 use serde_json::Value;
 use std::{
     any::Any,
@@ -41,6 +42,27 @@ pub const fn resource_edge<T: ResourceField<M>, M: 'static>(name: &'static str, 
 /// Returns the name of a resource child whose objects are Namespaces; a child of another kind is a compile error.
 pub const fn namespace_node<T: ResourceField<M, Kind = Namespace>, M>(name: &'static str) -> &'static str {
     name
+}
+
+/// The scope of a kind whose objects are in namespaces.
+#[diagnostic::on_unimplemented(
+    message = "the objects of this kind are cluster-scoped, so no Namespace contains them",
+    label = "has `deleted_with` and is cluster-scoped",
+    note = "remove `deleted_with(...)` from this field"
+)]
+pub trait NamespacedScope {}
+
+impl NamespacedScope for NamespaceResourceScope {}
+
+/// Returns the name like [`namespace_node`], for a resource child whose objects are in that Namespace; one of a cluster-scoped kind
+/// is a compile error.
+pub const fn namespace_of_resource<T: ResourceField<C>, C, N: ResourceField<M, Kind = Namespace>, M>(
+    name: &'static str,
+) -> &'static str
+where
+    <T::Kind as Resource>::Scope: NamespacedScope,
+{
+    namespace_node::<N, M>(name)
 }
 
 /// Returns the name like [`namespace_node`], for a child that is a provisioner.

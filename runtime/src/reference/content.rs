@@ -1,13 +1,23 @@
 //! `ContentDigest`: shows whether the content of a referenced object has changed. It is a hash if the object has no `metadata.generation`.
 
-use crate::{cache::ANNOTATION_PREFIX, engine::applied_mark::APPLIED_ANNOTATION};
+use crate::{cache::ANNOTATION_PREFIX, engine::applied_mark::APPLIED_ANNOTATION, kind::Kind};
 use serde_json::{Map, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The fields in the spec of a Lease or a LeaseCandidate that their clients write periodically.
+const HEARTBEATS: [&str; 2] = ["renewTime", "pingTime"];
+
+/// Returns whether objects of the kind have a field that a client writes periodically to show that it is alive. The metadata does not
+/// tell such a write from another one, so the content has to be watched.
+pub(crate) fn has_heartbeats(kind: &Kind) -> bool {
+    kind.group == "coordination.k8s.io"
+}
 
 /// Hashes of a referenced object, which are computed when the watch delivers it.
 ///
 /// The content is everything but the status and the metadata, plus the labels and the annotations of users. So neither a write of
-/// the status nor the reference of another object changes the content.
+/// the status nor the reference of another object changes the content. The renewal of a Lease changes it neither: a change of the
+/// holder does, and that a Lease has expired follows from the time alone, and from no event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContentDigest {
     /// The object has a generation: the API server counts the changes of its spec.
@@ -24,11 +34,11 @@ pub(crate) enum ContentDigest {
 }
 
 impl ContentDigest {
-    /// Computes the digest of an object with this generation, or 0, from its JSON.
+    /// Computes the digest of an object of a kind with this generation, or 0, from its JSON.
     ///
     /// # Errors
     /// Fails if the JSON is invalid.
-    pub(crate) fn compute(generation: i64, json: &[u8], metadata_only: bool) -> serde_json::Result<Self> {
+    pub(crate) fn compute(kind: &Kind, generation: i64, json: &[u8], metadata_only: bool) -> serde_json::Result<Self> {
         if generation > 0 {
             return Ok(Self::Generation);
         }
@@ -39,6 +49,11 @@ impl ContentDigest {
         }
         // The items of a list have no `apiVersion` and no `kind`.
         object.retain(|field, _| !matches!(field.as_str(), "apiVersion" | "kind" | "status"));
+        if has_heartbeats(kind)
+            && let Some(Value::Object(spec)) = object.get_mut("spec")
+        {
+            spec.retain(|field, _| !HEARTBEATS.contains(&field.as_str()));
+        }
         let mut hasher = DefaultHasher::new();
         (object, &metadata["labels"], split_annotations(&metadata).1).hash(&mut hasher);
         Ok(Self::Object(hasher.finish()))
@@ -117,6 +132,8 @@ fn hash_of(value: &Value) -> u64 {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::kind::kind_of;
+    use k8s_openapi::api::core::v1::ConfigMap;
     use serde_json::json;
 
     const REFERENCE: &str = "desks.live.example.com/reference_shop_a";
@@ -143,7 +160,7 @@ mod tests {
     }
 
     fn digest(object: &Value, metadata_only: bool) -> ContentDigest {
-        ContentDigest::compute(0, object.to_string().as_bytes(), metadata_only).unwrap()
+        ContentDigest::compute(&kind_of::<ConfigMap>(), 0, object.to_string().as_bytes(), metadata_only).unwrap()
     }
 
     /// Returns whether the content of an object is the same after a write of the value at `path`.
@@ -189,7 +206,7 @@ mod tests {
 
     #[test]
     fn an_object_with_a_generation_needs_no_hash() {
-        let digest = ContentDigest::compute(3, b"{}", false).unwrap();
+        let digest = ContentDigest::compute(&kind_of::<ConfigMap>(), 3, b"{}", false).unwrap();
         assert_eq!(digest, ContentDigest::Generation);
         assert!(digest.is_unchanged_by(&digest));
     }

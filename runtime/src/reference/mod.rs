@@ -7,6 +7,7 @@
 //! the readiness or of the content of a target enqueues its referrers at once, without polling. A target without
 //! `metadata.generation`, such as a ConfigMap, is compared by hashes of its content. If only its metadata is watched, each new
 //! `resourceVersion` counts, unless the metadata shows that the write changed only finalizers, annotations of operators or the status.
+//! The renewal of a Lease counts as no change. Endpoints change whenever one of their Pods gets ready or goes.
 //!
 //! A field of a namespaced object names objects in the same namespace, or cluster-scoped objects. With
 //! `#[managed(reference = Kind, grant)]` it can also name objects in other namespaces that allow it by the annotation

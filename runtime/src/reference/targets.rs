@@ -6,7 +6,10 @@ use crate::{
     informer::watch::{Health, WatchedKind},
     kind::Kind,
     readiness::{Readiness, is_ready_once_created, managed_readiness, readiness},
-    reference::{content::ContentDigest, is_reference},
+    reference::{
+        content::{ContentDigest, has_heartbeats},
+        is_reference,
+    },
 };
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -25,7 +28,7 @@ pub(crate) struct Targets {
     pub(crate) watched: Arc<WatchedKind<TargetState>>,
     /// Whether the operator has a controller for the kind.
     managed: bool,
-    /// Whether the metadata is enough: the kind has no status from which readiness follows.
+    /// Whether the metadata is enough: the kind has no status from which readiness follows, and no heartbeats.
     pub(crate) metadata_only: bool,
     index: Mutex<BTreeMap<String, BTreeSet<ObjectKey>>>,
     /// One lock for the finalizer writes of an object. Several objects can share a lock.
@@ -59,7 +62,7 @@ impl Targets {
     /// Returns an empty store of a kind; `managed` if the operator has a controller for it.
     pub(crate) fn new(kind: Kind, managed: bool, health: Health) -> Self {
         Self {
-            metadata_only: is_ready_once_created(&kind),
+            metadata_only: is_ready_once_created(&kind) && !has_heartbeats(&kind),
             watched: Arc::new(WatchedKind { health, ..WatchedKind::new(kind, false) }),
             managed,
             index: Mutex::default(),
@@ -104,8 +107,9 @@ impl Targets {
         let mut index = self.index.lock();
         let project = |header: &Header| {
             let parts: ProjectedTarget = serde_json::from_slice(json)?;
-            let readiness = readiness(&self.watched.kind, header.generation, &parts.spec, &parts.status);
-            let content = ContentDigest::compute(header.generation, json, self.metadata_only)?;
+            let kind = &self.watched.kind;
+            let readiness = readiness(kind, header.generation, &parts.spec, &parts.status);
+            let content = ContentDigest::compute(kind, header.generation, json, self.metadata_only)?;
             Ok::<_, serde_json::Error>(TargetState { readiness, content })
         };
         let change = self.watched.store.try_project(header, project)?;
@@ -173,7 +177,7 @@ pub(crate) fn references(finalizers: &PackedList) -> impl Iterator<Item = &str> 
 mod tests {
     use super::*;
     use crate::kind::kind_of;
-    use k8s_openapi::api::core::v1::ConfigMap;
+    use k8s_openapi::api::{coordination::v1::Lease, core::v1::ConfigMap};
     use serde_json::json;
 
     const REFERENCE: &str = "desks.live.example.com/reference_shop_a";
@@ -200,6 +204,24 @@ mod tests {
         targets.apply(&object("two", 3, &[REFERENCE])).unwrap();
         targets.forget(&old);
         assert_eq!(targets.keys_with_reference(REFERENCE), [ObjectKey::namespaced("shop", "a")]);
+    }
+
+    #[test]
+    fn the_content_of_a_lease_changes_with_its_holder_and_not_with_a_renewal() {
+        let kind = kind_of::<Lease>();
+        let targets = Targets::new(kind.clone(), false, Health::new(kind));
+        assert!(!targets.metadata_only, "the metadata does not tell a renewal from another write");
+        let content_after = |version: u64, holder: &str, second: u32| {
+            let renewed = format!("2026-03-01T12:00:{second:02}.000000Z");
+            let spec = json!({"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": renewed});
+            let metadata =
+                json!({"name": "a", "namespace": "shop", "uid": "one", "resourceVersion": version.to_string()});
+            targets.apply(json!({"metadata": metadata, "spec": spec}).to_string().as_bytes()).unwrap();
+            targets.get(&ObjectKey::namespaced("shop", "a")).unwrap().value.content
+        };
+        let acquired = content_after(1, "blue", 0);
+        assert!(acquired.is_unchanged_by(&content_after(2, "blue", 10)));
+        assert!(!acquired.is_unchanged_by(&content_after(3, "green", 20)));
     }
 
     #[test]

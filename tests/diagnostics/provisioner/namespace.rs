@@ -90,17 +90,6 @@ struct Tree {
     config: ConfigMap,
 }
 
-//# deleted_with of cluster-scoped objects
-#[provisioner(serial, owner = WebApp)]
-struct Tree {
-    #[provisioner(resource)]
-    namespace: Namespace,
-    #[provisioner(resource, deleted_with(namespace))]
-    inner: Namespace,
-    #[provisioner(resource, deleted_with(namespace))]
-    classes: Vec<PriorityClass>,
-}
-
 //# deleted_with of a remote node
 #[provisioner(serial, owner = WebApp)]
 struct Tree {

@@ -18,7 +18,9 @@ impl ::opgen::Provisioner for WebAppTree {
             },
             ::opgen::shape::Edge {
                 after: &["namespace"],
-                deleted_with: ::opgen::__private::namespace_node::<
+                deleted_with: ::opgen::__private::namespace_of_resource::<
+                    ConfigMap,
+                    _,
                     Option<Namespace>,
                     _,
                 >("namespace"),
@@ -30,7 +32,9 @@ impl ::opgen::Provisioner for WebAppTree {
             },
             ::opgen::shape::Edge {
                 reads: &["config"],
-                deleted_with: ::opgen::__private::namespace_node::<
+                deleted_with: ::opgen::__private::namespace_of_resource::<
+                    Secret,
+                    _,
                     Option<Namespace>,
                     _,
                 >("namespace"),

@@ -24,6 +24,8 @@ pub struct Entry {
     pub name: String,
     /// The HTTP code of the response. An apply (a `patch`) that created the object has 201.
     pub code: u16,
+    /// The message of a refused request, for example why admission has refused it; empty on success.
+    pub message: String,
     /// The path and the query.
     pub uri: String,
     /// The time at which the server received the request, as RFC 3339 with microseconds. It is empty for a sandbox inside the
@@ -44,13 +46,14 @@ impl Entry {
     }
 }
 
-/// Displays the entry as `alice patch apps/deployments/status ns/name -> 200`.
+/// Displays the entry as `alice patch apps/deployments/status ns/name -> 200`, with the message of a refused request at the end.
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let join = |parts: [&str; 3]| parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
         let resource = join([&self.group, &self.resource, &self.subresource]);
         let what = if resource.is_empty() { self.uri.clone() } else { resource };
-        write!(f, "{} {} {what} {} -> {}", self.user, self.verb, join([&self.namespace, &self.name, ""]), self.code)
+        write!(f, "{} {} {what} {} -> {}", self.user, self.verb, join([&self.namespace, &self.name, ""]), self.code)?;
+        if self.message.is_empty() { Ok(()) } else { write!(f, ": {}", self.message) }
     }
 }
 

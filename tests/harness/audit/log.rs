@@ -148,6 +148,8 @@ struct ObjectRef {
 struct ResponseStatus {
     #[serde(default)]
     code: u16,
+    #[serde(default)]
+    message: String,
 }
 
 impl From<Event> for Entry {
@@ -164,6 +166,7 @@ impl From<Event> for Entry {
             namespace: event.object_ref.namespace,
             name: event.object_ref.name,
             code: event.response_status.code,
+            message: event.response_status.message,
             uri: event.request_uri,
             received: event.request_received_timestamp,
             answered: event.stage_timestamp,

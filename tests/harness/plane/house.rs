@@ -139,7 +139,7 @@ fn note(log: &Mutex<File>, record: &Record, number: u64) {
         "user": {"username": record.user}, "userAgent": record.user_agent,
         "objectRef": {"apiGroup": record.group, "resource": record.resource, "subresource": record.subresource,
                       "namespace": record.namespace, "name": record.name},
-        "responseStatus": {"code": record.code},
+        "responseStatus": {"code": record.code, "message": record.message},
     });
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
     // One write for the whole line, since readers ignore incomplete lines.

@@ -42,7 +42,7 @@ impl Inner {
 
 /// Converts a record of the sandbox to an entry of the audit log, without times and without the holder of a lease.
 fn entry(record: &Record) -> Entry {
-    let Record { verb, user, user_agent, group, resource, subresource, namespace, name, code, uri, .. } =
+    let Record { verb, user, user_agent, group, resource, subresource, namespace, name, code, message, uri } =
         record.clone();
     let (verb, received, answered) = (verb.to_owned(), String::new(), String::new());
     let holder = None;
@@ -56,6 +56,7 @@ fn entry(record: &Record) -> Entry {
         namespace,
         name,
         code,
+        message,
         uri,
         received,
         answered,

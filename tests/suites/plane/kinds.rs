@@ -20,7 +20,7 @@ use kube::{
 };
 use libtest_mimic::Trial;
 use opgen::Operator;
-use opgen_tests::{Access, Entries, Options, Plane, case, case_on, wait};
+use opgen_tests::{Access, Entries, Entry, Options, Plane, case, case_on, wait};
 use serde_json::{Value, json};
 
 use child::{Child, LONG};
@@ -189,8 +189,12 @@ impl Probes {
         let now = self.settled().await;
         let writes = now.since(&earlier).by_user(self.access.user()).writes();
         let writes = writes.with(|entry| !matches!(entry.resource.as_str(), "events" | "probes"));
-        // A write that is refused changes nothing. The role allows everything, so these are refused by admission, and are tried again.
-        let writes = writes.with(|entry| entry.code != 403);
+        // A write that is refused changes nothing. The role allows everything, so only admission may refuse one, which is tried again.
+        let (refused, writes) = (writes.denied(), writes.with(|entry| entry.code != 403));
+        let is_without_right = |entry: &Entry| entry.message.contains(&format!("User \"{}\" cannot", entry.user));
+        let without_right = refused.with(is_without_right);
+        assert!(without_right.is_empty(), "{what}:\n{without_right}");
+        print!("{refused}");
         *earlier = now;
         let mut by_child: BTreeMap<_, usize> = BTreeMap::new();
         for entry in writes.iter() {

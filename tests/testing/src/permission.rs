@@ -97,7 +97,7 @@ pub(crate) fn writable_resources(objects: &[Value]) -> BTreeSet<String> {
 }
 
 /// Returns the permissions that calls used, and those that they lacked. A `list` also counts as `get`: it gives no more access,
-/// and an operator may need it only in a race.
+/// and an operator may need it only in a race. The deletion of a Namespace counts as that of the objects that the calls wrote into it.
 pub(crate) fn used_and_lacking(timeline: &Timeline) -> (BTreeSet<Permission>, BTreeSet<Permission>) {
     let (mut used, mut lacking) = (BTreeSet::new(), BTreeSet::new());
     for call in timeline.calls() {
@@ -114,7 +114,30 @@ pub(crate) fn used_and_lacking(timeline: &Timeline) -> (BTreeSet<Permission>, BT
             _ => {}
         }
     }
+    used.extend(deletions_with_namespaces(timeline));
     (used, lacking)
+}
+
+/// Returns the permissions to delete the objects that calls wrote into a Namespace that another call deleted. Such an object ends with its
+/// Namespace; the program deletes it by a call of its own only if it goes alone.
+fn deletions_with_namespaces(timeline: &Timeline) -> BTreeSet<Permission> {
+    let succeeded: Vec<_> = timeline.calls().filter(|call| matches!(call.code, Some(200..300))).collect();
+    let deletions = succeeded.iter().filter(|call| call.method == "DELETE");
+    let deleted: BTreeSet<_> = deletions.filter_map(|call| call.path().strip_prefix(NAMESPACES)).collect();
+    let is_inside = |call: &&&ObservedCall| namespace_of(call).is_some_and(|namespace| deleted.contains(namespace));
+    let written = succeeded.iter().filter(is_inside).flat_map(|call| needed_permissions(call));
+    let is_write = |permission: &Permission| matches!(permission.verb.as_str(), "create" | "patch" | "update");
+    let objects = written.filter(|permission| is_write(permission) && !permission.resource.contains('/'));
+    objects.map(|permission| Permission { verb: "delete".to_owned(), ..permission }).collect()
+}
+
+/// The path of the Namespaces, before the name of one.
+const NAMESPACES: &str = "/api/v1/namespaces/";
+
+/// Returns the namespace of the object in the path of a call; `None` for a cluster-scoped object.
+fn namespace_of(call: &ObservedCall) -> Option<&str> {
+    let (_, path) = call.path().split_once("/namespaces/")?;
+    path.split_once('/').map(|(namespace, _)| namespace)
 }
 
 /// Returns the permissions that a call needs; an apply that creates an object needs two. Empty for non-resource paths.
@@ -158,11 +181,44 @@ fn needed_permissions(call: &ObservedCall) -> Vec<Permission> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use opgen_sandbox::fault::{TimelineEntry, TimelineEvent};
     use serde_json::json;
 
+    fn observed(method: &str, uri: &str, code: u16) -> ObservedCall {
+        ObservedCall { number: 1, method: method.into(), uri: uri.into(), code: Some(code), fault: None }
+    }
+
     fn call(method: &str, uri: &str, code: u16) -> Vec<String> {
-        let call = ObservedCall { number: 1, method: method.into(), uri: uri.into(), code: Some(code), fault: None };
-        needed_permissions(&call).iter().map(ToString::to_string).collect()
+        needed_permissions(&observed(method, uri, code)).iter().map(ToString::to_string).collect()
+    }
+
+    /// Returns the permissions to delete that calls used.
+    fn deleted(calls: &[(&str, &str, u16)]) -> Vec<String> {
+        let mut timeline = Timeline::default();
+        for (method, uri, code) in calls {
+            let event = TimelineEvent::Call(observed(method, uri, *code));
+            timeline.entries.push(TimelineEntry { at: 0, life: 1, event });
+        }
+        let (used, _) = used_and_lacking(&timeline);
+        used.iter().filter(|permission| permission.verb == "delete").map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_deletion_of_a_namespace_uses_the_permissions_to_delete_the_objects_in_it() {
+        let writes = [
+            ("POST", "/api/v1/namespaces/a/configmaps?fieldManager=one", 201),
+            ("PATCH", "/apis/apps/v1/namespaces/a/deployments/web", 200),
+            ("PATCH", "/apis/d.e/v1/namespaces/a/webs/one/status", 200),
+            ("POST", "/api/v1/namespaces/a/pods", 409),
+            ("POST", "/api/v1/namespaces/b/secrets", 201),
+            ("GET", "/api/v1/namespaces/a/services/web", 200),
+            ("PATCH", "/api/v1/namespaces/a", 201),
+        ];
+        let with = |deletion: (&'static str, &'static str, u16)| deleted(&[&writes[..], &[deletion]].concat());
+        let all = ["delete configmaps", "delete namespaces", "delete deployments.apps"];
+        assert_eq!(with(("DELETE", "/api/v1/namespaces/a", 200)), all);
+        assert_eq!(with(("DELETE", "/api/v1/namespaces/a", 404)), ["delete namespaces"]);
+        assert_eq!(with(("DELETE", "/api/v1/namespaces/a/configmaps/one", 200)), ["delete configmaps"]);
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         ),
         case("node_a_child_that_lost_its_owner_reference_is_torn_down_with_its_owner", unowned_is_torn_down),
         case("node_children_that_were_orphaned_while_no_operator_ran_stay", orphaned_stay),
+        case("node_a_child_that_an_earlier_owner_has_left_is_not_taken_over", left_is_not_taken_over),
         case("node_a_copy_of_a_child_that_a_user_makes_stays", copy_stays),
         case("node_a_deleted_child_of_another_controllers_tree_fails_no_pass", other_tree),
     ]
@@ -148,25 +149,50 @@ async fn unowned_is_torn_down(plane: Arc<Plane>) {
     until_gone(&site.api::<ConfigMap>(), "a").await;
 }
 
-async fn orphaned_stay(plane: Arc<Plane>) {
-    let site = Site::new(&plane).await;
-    let mut running = site.start(&operator(&site)).await;
-    create_shop(&site).await;
+/// The children of a shop of which all nodes are provisioned.
+const CHILDREN: [&str; 4] = ["gate", "a", "b", "last"];
+
+/// Creates a shop and deletes it while no operator runs, so that only the garbage collector orphans its children. Returns when they
+/// have no owner reference.
+async fn orphan_children(site: &Site) {
+    let mut running = site.start(&operator(site)).await;
+    create_shop(site).await;
     running.signal();
     running.end().await.unwrap();
     let orphan = DeleteParams { propagation_policy: Some(PropagationPolicy::Orphan), ..DeleteParams::default() };
     site.api::<Shop>().delete(SHOP, &orphan).await.unwrap();
-    let configs = site.api::<ConfigMap>();
-    for name in ["gate", "a", "b", "last"] {
+    for name in CHILDREN {
         let is_orphan = |config: &ConfigMap| config.metadata.owner_references.is_none();
-        until_object(&configs, name, "is an orphan", is_orphan).await;
+        until_object(&site.api::<ConfigMap>(), name, "is an orphan", is_orphan).await;
     }
+}
+
+async fn orphaned_stay(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    orphan_children(&site).await;
     let _running = site.run(&operator(&site), RunOptions::default()).await;
     until_gone(&site.api::<Shop>(), SHOP).await;
-    for name in ["gate", "a", "b", "last"] {
-        let config = configs.get(name).await.unwrap();
+    for name in CHILDREN {
+        let config = site.api::<ConfigMap>().get(name).await.unwrap();
         assert_eq!(config.metadata.deletion_timestamp, None, "{name}");
     }
+}
+
+async fn left_is_not_taken_over(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    orphan_children(&site).await;
+    let _running = site.run(&operator(&site), RunOptions::default()).await;
+    until_gone(&site.api::<Shop>(), SHOP).await;
+    let before = site.api::<ConfigMap>().get("gate").await.unwrap();
+    site.create(&shop(ShopSpec::default())).await;
+    let message = says(&site, "NotOwned").await;
+    let expected = format!("ConfigMap {}/gate exists and belongs to the owner with the uid ", site.namespace);
+    assert!(message.starts_with(&expected), "{message}");
+    assert_eq!(site.api::<ConfigMap>().get("gate").await.unwrap(), before);
+    // It stays when the later owner goes.
+    site.delete::<Shop>(SHOP).await;
+    until_gone(&site.api::<Shop>(), SHOP).await;
+    assert_eq!(site.api::<ConfigMap>().get("gate").await.unwrap(), before);
 }
 
 async fn copy_stays(plane: Arc<Plane>) {
