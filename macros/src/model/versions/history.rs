@@ -276,12 +276,12 @@ impl Member {
         (self.since..self.until).contains(&version)
     }
 
-    /// Returns its name in a version.
+    /// Returns its name in a version: that of the first rename after the version (they are sorted), else the newest one.
     pub(crate) fn name(&self, version: usize) -> &Ident {
         self.renames.iter().find(|(renamed, _)| version < *renamed).map_or(&self.ident, |(_, ident)| ident)
     }
 
-    /// Returns its type in a version.
+    /// Returns its type in a version, like [`Member::name`]; `None` for a variant without a type.
     pub(crate) fn type_in(&self, version: usize) -> Option<&Type> {
         let former = self.retypes.iter().find(|retype| version < retype.version).map(|retype| &retype.from);
         former.or(self.ty.as_ref())
