@@ -101,7 +101,7 @@ impl FieldChange {
         if direction == Direction::Up { self.old } else { self.new }
     }
 
-    /// Converts the values of the sources to those of the targets. Without values, or if the function fails, uses the first target's default.
+    /// Converts the values of the sources to those of the targets. Without values, or after a failure, uses the first target's default.
     fn convert(
         &self,
         mut values: Vec<Option<Value>>,
