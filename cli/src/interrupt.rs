@@ -73,6 +73,7 @@ pub(crate) fn listen() -> Result<()> {
         // The lock is held until the exit, so that no step can begin.
         let cleanups = cleanups();
         cleanups.iter().for_each(Cleanup::run);
+        // The exit code that a shell reports for a process that a signal has ended.
         std::process::exit(128 + kind.as_raw_value());
     };
     thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop).or_failed(failed)

@@ -47,7 +47,7 @@ fn expand_validated(item: TokenStream, krate: Option<syn::Path>, diags: &mut Dia
     checked.map(|checked| expand::validated::expand(&checked)).unwrap_or_default()
 }
 
-/// Runs `#[versions(...)]`. With an error in a history, the expansion has the types without it, and with any other error nothing.
+/// Runs `#[versions(...)]`. After an error in a history, it expands the types without their histories; after any other error, nothing.
 pub(crate) fn versions(args: TokenStream, item: TokenStream) -> Expansion {
     let mut diags = Diags::default();
     let model = attrs::versions::read(args, item, &mut diags).map(model::versions::resolve);

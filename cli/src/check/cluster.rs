@@ -42,7 +42,7 @@ pub(crate) fn installed(release: &Release) -> Result<Release> {
     Ok(Release::from_objects(installed))
 }
 
-/// Returns what the new definitions would refuse of the objects that are stored in the cluster, a line for each field.
+/// Returns the fields of the stored objects that the new definitions would refuse, one line for each.
 pub(crate) fn invalid_objects(installed: &Release, release: &Release) -> Result<Vec<String>> {
     const KIND: &str = "CustomResourceDefinition";
     let (mut definitions, mut stored) = (Vec::new(), Vec::new());

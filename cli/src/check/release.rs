@@ -89,6 +89,7 @@ impl Release {
 
     /// Reads the YAML of a project as it was in a revision of git.
     fn of_revision(revision: &str, project: &Project) -> Result<Self> {
+        // The suffix resolves an annotated tag to its commit.
         let commit = format!("{revision}^{{commit}}");
         let found = git(project, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit])?;
         let Some(commit) = found else {

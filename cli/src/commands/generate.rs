@@ -45,6 +45,7 @@ pub(super) fn run(args: &Generate, ui: Ui) -> Result<ExitCode> {
     validation::check(inputs.iter().flatten().map(PathBuf::as_path), workspace)?;
     check_in_sandbox(&project, &program, ui)?;
     let report = generate(args, &project, &program)?;
+    // A stamp is stored only for YAML that is up to date: it was just written, or has no drift.
     if let Some(inputs) = inputs.filter(|_| writes(args) || report.is_clean()) {
         let stamp = Stamp::new(&project, inputs, &report);
         if !stamp.has_input_newer_than(start) {

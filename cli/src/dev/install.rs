@@ -66,6 +66,7 @@ fn requirements_of(manifests: &Manifests) -> Result<Requirements> {
 /// Returns the buckets that the operator opens, its own and those of other operators, by the permissions of its user.
 fn buckets_of(manifests: &Manifests) -> Result<Vec<String>> {
     const PATH: &str = "nats/account.json";
+    // A client opens a bucket with a request to this subject.
     const OPENING: &str = "$JS.API.STREAM.INFO.KV_";
     let Some(file) = manifests.files.iter().find(|file| file.path == PATH) else { return Ok(Vec::new()) };
     let account: serde_json::Value =

@@ -21,6 +21,9 @@ use crate::error::{Result, ResultExt as _};
 /// The time to stop after SIGTERM.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
+/// The maximum time between two remaining lines of output after the exit.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(100);
+
 /// The number of last lines in the error for an unexpected exit.
 const LAST_LINES: usize = 12;
 
@@ -86,7 +89,6 @@ impl OperatorProcess {
 
     /// Waits for the next event. Cancel safe.
     pub(super) async fn event(&mut self) -> Result<OperatorEvent> {
-        // A child process of the operator may keep stdout or stderr open after its exit.
         let status = tokio::select! {
             biased;
             Some(line) = self.lines.recv() => {
@@ -95,7 +97,8 @@ impl OperatorProcess {
             }
             status = self.child.wait() => status.or_failed(|| "failed to wait for the operator".to_owned())?,
         };
-        while let Ok(Some(line)) = timeout(Duration::from_millis(100), self.lines.recv()).await {
+        // The timeout is for a child process of the operator, which may keep stdout or stderr open.
+        while let Ok(Some(line)) = timeout(DRAIN_TIMEOUT, self.lines.recv()).await {
             self.push_last_line(&line);
         }
         Ok(OperatorEvent::Exit(status, self.last_lines.drain(..).collect()))

@@ -37,6 +37,7 @@ pub(crate) struct Session {
     operator: Option<OperatorProcess>,
     /// The applied text of each sample.
     samples: BTreeMap<PathBuf, String>,
+    /// Whether an operator was started, and the kubeconfig printed.
     is_announced: bool,
     recording: Option<Recording>,
     /// `None` until an operator has kinds in buckets.

@@ -21,7 +21,7 @@ use crate::{
 /// The time without writes after which a change is complete, since editors write files in several steps.
 const DEBOUNCE: Duration = Duration::from_millis(80);
 
-/// The maximum duration of a change.
+/// The time after the first write of a change after which it counts as complete even if writes go on.
 const MAX_DELAY: Duration = Duration::from_secs(2);
 
 /// A change of the sources.

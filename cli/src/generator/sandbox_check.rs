@@ -120,7 +120,7 @@ impl CheckServer {
     async fn create(&self, label: &str, path: &str, object: &Value, report: &mut SandboxReport) -> Result<bool> {
         let response = self.request(Method::POST, path, Some(object)).await?;
         let warnings = response.headers().get_all(header::WARNING).into_iter().filter_map(|text| text.to_str().ok());
-        // `299 - "the text"`
+        // A warning has the form `299 - "the text"`.
         let text = |warning: &str| warning.splitn(3, ' ').last().unwrap_or_default().trim_matches('"').to_owned();
         report.warnings.extend(warnings.map(|warning| format!("{label}: {}", text(warning))));
         if response.status().is_success() {

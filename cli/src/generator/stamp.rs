@@ -85,8 +85,8 @@ impl Stamp {
     }
 }
 
-/// Returns all inputs of the program, from the compiler's dep-info file, without the generated package. `None` if the dep-info
-/// file can't be read.
+/// Returns all inputs of the program: the files in the compiler's dep-info file without those of the generated package, the manifests
+/// in the folders above them, and the settings of cargo and opgen. `None` if the dep-info file can't be read.
 pub(crate) fn inputs(
     project: &Project,
     workspace: &Path,

@@ -1,6 +1,6 @@
 //! Parses `access(...)`: the kinds, URL paths and verbs that a hand-written tree node or a role declares.
 //!
-//! For example `access(Secret("tls"): get; Pod/status in "web": patch; "/metrics": get; parse_raw(Pod: list))`.
+//! For example `access(Secret("tls"): get; Pod/status in "web": patch; "/metrics": get; raw(Pod: list))`.
 
 use super::list::{parenthesized_list, skip_until};
 use crate::diag::Diags;
@@ -104,6 +104,7 @@ fn parse_entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<AccessEntry>
         return None;
     }
     let kind = parse_kind(input).map_err(|error| diags.syntax(&error, FIX)).ok()?;
+    // The names may stand before or after the subresource.
     let names = parse_names(input, diags).ok()?;
     let subresource = parse_subresource(input, diags).ok()?;
     if names.is_some() && input.peek(Paren) {

@@ -73,6 +73,7 @@ pub(crate) fn read(attributes: &[Attribute]) -> SchemaHints {
         } else if list.path.is_ident("serde") || list.path.is_ident("schemars") {
             let is_serde = list.path.is_ident("serde");
             metas.for_each(|meta| {
+                // `with` of schemars changes only the schema, that of serde also the value.
                 hints.foreign_form |= is_serde && meta.path().is_ident("with");
                 hints.add(meta);
             });
@@ -142,15 +143,15 @@ impl ValidationRules {
     }
 }
 
-/// Returns the strings after the word that begins the keys of a list map: `"x-kubernetes-list-map-keys" = ["name"]`, or
-/// `ListMerge::Map(["name"])`.
+/// Returns the fields that identify the items of a list: the string literals after `word`, which is `x-kubernetes-list-map-keys` in
+/// `extend("x-kubernetes-list-map-keys" = ["name"])`, or `Map` in `merge_strategy = ListMerge::Map(["name"])`.
 fn list_keys(meta: &Meta, word: &str) -> Vec<LitStr> {
     let mut tokens = leaves(meta.to_token_stream()).into_iter().peekable();
     let quoted = format!("\"{word}\"");
     if !tokens.any(|token| [word, quoted.as_str()].contains(&token.to_string().as_str())) {
         return Vec::new();
     }
-    // The `=` of the keys themselves.
+    // The `=` between `word` and the list.
     tokens.next_if(is_equals_sign);
     let mut keys = Vec::new();
     while let Some(token) = tokens.next() {

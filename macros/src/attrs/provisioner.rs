@@ -118,7 +118,8 @@ fn parse_args(attributes: &[Attribute], diags: &mut Diags) -> Vec<ProvisionerArg
                 diags.error(attribute.path(), "`#[provisioner()]` has no options", "add options, or remove it");
             }
             Ok(_) => {
-                // Unparsed tokens in an invalid value fail the whole attribute, so `args` keeps the keys parsed before.
+                // syn also fails if an error that was reported already has left tokens in parentheses unparsed. `args` has the
+                // keys that were parsed until then.
                 let parsed = attribute.parse_args_with(|input: ParseStream<'_>| parse_list(input, &mut args, diags));
                 if let (Err(error), false) = (parsed, diags.has_errors()) {
                     diags.syntax(&error, "remove it");

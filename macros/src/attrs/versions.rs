@@ -70,7 +70,7 @@ impl VersionInput {
     }
 }
 
-/// Parses the arguments of the attribute and the module. Returns `None` after reporting a syntax error of one of both.
+/// Parses the arguments of the attribute and the module. Returns `None` after reporting a syntax error of either.
 pub(crate) fn read(args: TokenStream, item: TokenStream, diags: &mut Diags) -> Option<VersionsInput> {
     const FIX: &str = "name the versions, the oldest first: `#[versions(v1alpha1, v1beta1, v1)]`";
     let entries = Punctuated::<Entry, Token![,]>::parse_terminated.parse2(args);
@@ -110,6 +110,7 @@ pub(crate) fn read(args: TokenStream, item: TokenStream, diags: &mut Diags) -> O
     Some(input)
 }
 
+/// Reads a struct or an enum, and removes the `#[version(...)]` of the type and its members from the item. Reports those that remain.
 fn read_type(mut item: Item, diags: &mut Diags) -> TypeInput {
     let (attributes, members) = match &mut item {
         Item::Struct(item) => {
@@ -170,6 +171,7 @@ impl<'ast> Visit<'ast> for Misplaced<'_> {
         }
     }
 
+    /// Skips a module with `#[versions]` of its own, which has a history.
     fn visit_item_mod(&mut self, module: &'ast ItemMod) {
         let has_versions =
             |attribute: &Attribute| attribute.path().segments.last().is_some_and(|last| last.ident == "versions");

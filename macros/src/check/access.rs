@@ -105,6 +105,7 @@ fn check_names(access: &Access, diags: &mut Diags) {
     for name in names.iter().filter(|name| name.value().is_empty()) {
         diags.error(name, "the name of an object is empty", "write it, or remove the parentheses");
     }
+    // A request to a subresource always names its object.
     let nameless: &[&str] = match access.subresource_path {
         Some(_) => &[],
         None => &["list", "watch", "create", "deletecollection", "reference"],

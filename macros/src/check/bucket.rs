@@ -10,10 +10,10 @@ use crate::{
 use std::time::Duration;
 use syn::LitInt;
 
-/// The shortest time after which NATS deletes an entry and tells it to watches.
+/// The minimum of `max_age`: the shortest TTL that NATS takes for the markers by which watches see that an entry has expired.
 const MIN_AGE: Duration = Duration::from_secs(1);
 
-/// Checks the bucket, and that the kind has one version: nobody converts the values of a bucket.
+/// Checks the bucket, and that the kind has one version, since the values in a bucket are not converted.
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     let Some(bucket) = &model.bucket else { return };
     if model.has_versions {

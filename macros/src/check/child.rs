@@ -11,6 +11,9 @@ use crate::{
 };
 use syn::{Expr, ExprClosure, Type};
 
+/// The maximum number of arguments of a closure: opgen calls it through `call1` to `call4` of its private module.
+const MAX_ARGUMENTS: usize = 4;
+
 /// Checks the child with the index `at`.
 pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     let child = &group.children[at];
@@ -187,7 +190,7 @@ fn check_arguments(child: &Child, key: &str, closure: &ExprClosure, diags: &mut 
         };
         return diags.error(&closure.inputs, format!("the closure of `{key}` takes {count} arguments"), fix);
     }
-    if count > 4 {
+    if count > MAX_ARGUMENTS {
         diags.error(&closure.inputs, "a closure can have at most four arguments", "use a function instead");
     }
 }

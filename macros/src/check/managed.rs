@@ -222,7 +222,7 @@ fn check_serving(kube: &Kube, diags: &mut Diags) {
     }
 }
 
-/// Checks the text that clients of a deprecated version get.
+/// Checks the warning that clients of a deprecated version get. The API server allows 1 to 256 characters.
 pub(super) fn check_deprecation(text: &LitStr, diags: &mut Diags) {
     let length = text.value().chars().count();
     if length == 0 || length > 256 {

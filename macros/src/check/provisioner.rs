@@ -24,6 +24,7 @@ pub(crate) fn check(model: Provisioner, diags: &mut Diags) -> Result<Checked<Pro
     check_combination(&model, diags);
     dependency::check_inputs(&model.inputs, diags);
     match model.node() {
+        // `check_combination` has reported the keys of two kinds of nodes.
         Node::Group { .. } if model.is_custom => (),
         Node::Group { .. } => check_group(&model, diags),
         Node::Custom => check_custom(&model, diags),

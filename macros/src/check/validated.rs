@@ -21,7 +21,8 @@ const STRUCT_RULES: [&str; 3] = ["one_of", "at_most_one_of", "at_least_one_of"];
 /// The maximum length of a message. Source: `MaxLength` of `ValidationRule.message` in `apiextensions/v1`.
 const MAX_MESSAGE: usize = 2048;
 
-/// Checks a type. With an error, the type has no rules.
+/// Checks a type. Returns `None` for a type that can't have rules (it is generic, or is no enum and has no named fields), and the type
+/// without its rules after any other error.
 pub(crate) fn check(mut model: Validated, diags: &mut Diags) -> Option<Checked<Validated>> {
     let before = diags.error_count();
     if model.style == TypeStyle::Other {
@@ -104,10 +105,10 @@ fn check_field_rule(model: &Validated, rule: &Rule, field: &ValidatedField, diag
                 check_number(other, diags);
             }
         }
+        // `required_if` and `forbidden_if`, whose argument is a condition and may have a value.
         _ => {
             check_argument_count(rule, 1, diags);
             check_optional(field, diags);
-            // A condition may have a value.
             if let Some(Argument { value: Some(value), .. }) = rule.arguments.first()
                 && !matches!(value, Lit::Str(_) | Lit::Int(_) | Lit::Bool(_))
             {

@@ -21,7 +21,7 @@ pub(crate) fn check(model: VersionsModule, diags: &mut Diags) -> Option<Checked<
     if diags.error_count() > before {
         return None;
     }
-    // A change with a syntax error is missing here, so that the check would report the consequences.
+    // A change with a syntax error is missing in the model. The check of the history would report the consequences as errors.
     if !diags.has_errors() {
         for versioned in &model.types {
             history::check(&model, versioned, diags);

@@ -138,6 +138,7 @@ pub(super) fn provision(node: &Provisioner, child: &Child, owner: &TokenStream) 
         };
     };
     let (down, name, answer) = (deprovision(node, child, owner), child.name(), dependency::call(node, child, when));
+    // The values of `from` are read before `when` only if it takes them.
     let (before, inside) = if dependency::has_inputs(child, when) { (reads, quote! {}) } else { (quote! {}, reads) };
     quote! {
         #private::boxed(async move {

@@ -133,6 +133,7 @@ pub(super) fn children(node: &Provisioner, checked: &[Child], unchecked: &[Child
     let (private, ident) = (&node.paths.private, &node.ident);
     let name = format_ident!("ChildrenOf{}", node_name(ident));
     let checked = checked.iter().map(|child| {
+        // The type of the constant. Its method `read` returns the value; for `Several` it does not compile, with a message.
         let reader = match child.resource {
             _ if child.is_conditional() || child.each.is_some() => "Several",
             Some(_) => "Resource",

@@ -149,7 +149,8 @@ fn reverse(before: &[Vec<usize>]) -> Vec<Vec<usize>> {
     (0..before.len()).map(after).collect()
 }
 
-/// Runs the calls of all children, serially or concurrently.
+/// Returns the body that runs the calls of all children, serially or concurrently. `before` has, for each concurrent call, the indices
+/// of the calls that it waits for.
 fn body(node: &Provisioner, order: Order, calls: Vec<TokenStream>, before: &[Vec<usize>]) -> TokenStream {
     let private = &node.paths.private;
     if calls.is_empty() {
@@ -185,7 +186,7 @@ fn keyed_impl(node: &Provisioner) -> TokenStream {
     let (_, arguments, _) = node.generics.split_for_impl();
     let (generics, owner) = owner(node);
     let (parameters, _, bounds) = generics.split_for_impl();
-    // The record of a remote node is an object of this group.
+    // A remote node has a record, an object of this group, whose key `keys_of_objects` returns.
     let is_nested = |child: &&Child| child.is_provisioner() && child.each.is_none() && child.remote.is_none();
     let nested = node.children.iter().filter(is_nested).map(|child| {
         let (ty, name) = (&child.ty, child.name());

@@ -112,7 +112,8 @@ pub(crate) fn resolve(input: ProvisionerInput, diags: &mut Diags) -> Option<Prov
 }
 
 impl Provisioner {
-    /// Returns the model to expand beside errors. It grants every verb on each kind, so that no call causes a second error.
+    /// Returns the model to expand beside errors. It grants every verb on each kind, so that no call causes a second error. A node of
+    /// unspecified kind becomes a group if its keys or fields fit one.
     pub(crate) fn without_children(mut self) -> Self {
         if self.node() == Node::Unspecified && self.looks_like_group() {
             (self.up, self.down) = (Some(Order::Serial), Some(Order::Serial));

@@ -150,12 +150,12 @@ impl VersionsModule {
         self.types.iter().chain(&self.shared_types).find(|known| known.name() == Some(name))
     }
 
-    /// Returns the first type with a history that another type contains or is.
+    /// Returns the first type with a history that `ty` is or contains.
     pub(crate) fn versioned_type_in(&self, ty: &Type) -> Option<&VersionedType> {
         self.versioned_type(&Mentions::in_type(ty, &self.versioned_names())?)
     }
 
-    /// Returns the names of all types with a history that a type contains, directly.
+    /// Returns the names of the types with a history that a type names in its fields, or in the former types of its fields.
     pub(crate) fn contained_names(&self, versioned: &VersionedType) -> BTreeSet<String> {
         let mut names = self.versioned_names();
         let mut contained = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! `BucketOf` finds the bucket of a type in an expansion, where the type may be a kind in Kubernetes.
+//! `BucketOf` finds the bucket of a type in the expansion of a macro, which can't know whether the type implements `Managed`.
 
 use crate::{
     bucket::{BucketDefinition, KindInBucket},
@@ -30,8 +30,8 @@ impl KindInBucket {
     }
 }
 
-/// A type of which an expansion wants to know the bucket: a kind, or `Option` or `Vec` of one. The constant `KIND` of this type has it if
-/// the kind is [`Managed`], else the constant of [`InKubernetes`] does: the compiler prefers a constant of the type to one of a trait.
+/// Finds the bucket of `T`: a kind, or `Option` or `Vec` of one. For a [`Managed`] kind, `BucketOf::<T>::KIND` is the constant of this
+/// type, and for any other that of [`InKubernetes`]: the compiler prefers a constant of the type to one of a trait.
 #[derive(Debug)]
 pub struct BucketOf<T>(PhantomData<fn() -> T>);
 

@@ -32,7 +32,8 @@ pub fn default(schema: &Schema, value: &mut Value) {
     }
 }
 
-/// Replaces a null that the schema doesn't admit by its default. Returns whether there is a value then.
+/// Replaces a null that the schema doesn't admit by its default. Returns `false` for a null without a default, unless the schema admits
+/// any value.
 fn replace_null(schema: &Schema, value: &mut Value) -> bool {
     if !value.is_null() || schema.nullable {
         return true;
@@ -44,13 +45,15 @@ fn replace_null(schema: &Schema, value: &mut Value) -> bool {
     true
 }
 
+/// A number below 2^53: up to it, a float represents every integer exactly.
+const EXACT: f64 = 9e15;
+
 /// Converts numbers without a fraction to integers, as Go's JSON encoder writes them.
 pub fn whole_numbers_to_integers(value: &mut Value) {
     match value {
         Value::Number(number) => {
-            // Below 2^53, a float has every integer exactly.
-            let whole = number.as_f64().filter(|whole| number.is_f64() && whole.fract() == 0.0 && whole.abs() < 9e15);
-            if let Some(whole) = whole {
+            let is_whole = |float: &f64| number.is_f64() && float.fract() == 0.0 && float.abs() < EXACT;
+            if let Some(whole) = number.as_f64().filter(is_whole) {
                 *value = (whole as i64).into();
             }
         }

@@ -155,10 +155,12 @@ fn is_cidr(text: &str) -> bool {
 
 /// Returns whether a text is an ISBN with ten digits and a valid check digit, which may be `X`.
 fn is_isbn10(text: &str) -> bool {
+    /// Stands for a character that is no digit.
+    const INVALID: u32 = u32::MAX;
     let digits: Vec<u32> = text
         .chars()
         .filter(|letter| !"- ".contains(*letter))
-        .map(|letter| if letter == 'X' { 10 } else { letter.to_digit(10).unwrap_or(99) })
+        .map(|letter| if letter == 'X' { 10 } else { letter.to_digit(10).unwrap_or(INVALID) })
         .collect();
     let fits = digits.iter().enumerate().all(|(index, digit)| *digit < 10 || index == 9 && *digit == 10);
     digits.len() == 10

@@ -22,8 +22,8 @@ pub(super) fn failure_policy(project: &Project, kind: &Kind, policy: Option<Fail
     policy.unwrap_or(default).as_str()
 }
 
-/// Sets the selectors that are not empty. Namespaces are those of the selector, without the namespace of the operator for a kind that it
-/// doesn't define, and only that namespace for an operator that watches no other.
+/// Sets the selectors that are not empty, with a requirement on the namespace. For a kind that the operator doesn't define, its own
+/// namespace is excluded. For a kind that it defines, an operator that watches only its namespace gets requests from there alone.
 pub(super) fn set_selectors(
     target: &mut Value,
     (project, kind): (&Project, &Kind),

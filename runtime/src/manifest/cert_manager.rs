@@ -60,7 +60,7 @@ pub(crate) fn documents(project: &Project) -> Vec<Value> {
     ]
 }
 
-/// Returns the Secrets that cert-manager creates, as far as it identifies them; it doesn't delete them with their Certificates.
+/// Returns the Secrets that cert-manager creates, with kind, name and namespace only. It doesn't delete them with their Certificates.
 pub(crate) fn secrets(project: &Project) -> Vec<Value> {
     if !project.has_webhooks() {
         return Vec::new();

@@ -67,6 +67,7 @@ fn data_source_variable() -> Value {
 /// Returns the variable of the controllers to show; all of them at first.
 fn controller_variable(matchers: &str) -> Value {
     let query = format!("label_values({}{{{matchers}}}, controller)", CONTROLLERS.name);
+    // In Grafana, `refresh` 2 is "on time range change", and `sort` 1 is "alphabetical, ascending".
     json!({
         "allValue": ".*",
         "current": {"selected": true, "text": ["All"], "value": ["$__all"]},

@@ -12,6 +12,9 @@ use super::project::{KindDescription, Project, RoundTrip};
 use super::sample;
 use crate::manifest::crd::definition::Definition;
 
+/// The maximum number of items in the lists that the check makes, also where a schema requires more.
+const MAX_ITEMS: u64 = 64;
+
 /// Checks each kind that has a definition. It skips schemas with errors, since it is uncertain what they admit.
 pub(crate) fn check(project: &Project, definitions: &[Definition], report: &mut Vec<Finding>) {
     let mut controllers: Vec<_> = project.controllers.iter().collect();
@@ -102,7 +105,7 @@ impl<'a> DecodeCheck<'a> {
         match crd::text(target.schema, "type") {
             "object" => self.check_object(target, has_rules),
             "array" => {
-                let minimum = target.schema["minItems"].as_u64().unwrap_or(1).clamp(1, 64);
+                let minimum = target.schema["minItems"].as_u64().unwrap_or(1).clamp(1, MAX_ITEMS);
                 let items = &target.schema["items"];
                 let wrap = |value: Value| {
                     let other_items = (1..minimum).map(|_| sample::make(items, target.name));

@@ -75,7 +75,7 @@ pub fn write(rendered: &Rendered, dir: &Path) -> io::Result<Vec<FileChange>> {
             Some(temporary) => fs::rename(temporary, &target).map_err(|error| with_path(&target, error))?,
             None => {
                 fs::remove_file(&target).map_err(|error| with_path(&target, error))?;
-                // Fails if the folder has other files.
+                // Removes the folder if this was its last file; otherwise it fails.
                 let _ = target.parent().filter(|folder| *folder != dir).map(fs::remove_dir);
             }
         }

@@ -71,7 +71,7 @@ pub(crate) fn converted_definitions(project: &Project) -> BTreeSet<String> {
     converted.map(|controlled| controlled.kind.full_name()).collect()
 }
 
-/// Returns the Secret that the operator creates, as far as it identifies it; `None` for an operator without webhooks.
+/// Returns the Secret that the operator creates, with kind, name and namespace only; `None` for an operator without webhooks.
 pub(crate) fn secret(project: &Project) -> Option<Value> {
     let metadata = json!({"name": names(project).secret, "namespace": project.namespace});
     let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata});

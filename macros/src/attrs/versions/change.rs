@@ -102,7 +102,7 @@ impl Parse for ChangeInput {
     }
 }
 
-/// Parses the name of a field or variant. A keyword is a raw identifier.
+/// Parses the name of a field or variant. A keyword becomes a raw identifier.
 fn parse_name(input: ParseStream<'_>) -> syn::Result<Ident> {
     let span = input.span();
     let name = input.call(Ident::parse_any).map_err(|_| syn::Error::new(span, "expected a name"))?;

@@ -166,7 +166,7 @@ fn has_form(change: &str, argument: &ChangeArgument) -> bool {
     }
 }
 
-/// Reports a former name that is a path, and a former path that is a name.
+/// Checks `from`: `renamed` takes a name, and `moved` a path of two or more names.
 fn check_path(change: &ChangeInput, diags: &mut Diags) {
     let path = change.from().unwrap_or_default();
     if let (true, [_, rest @ ..]) = (change.key == "renamed", path)
@@ -181,7 +181,7 @@ fn check_path(change: &ChangeInput, diags: &mut Diags) {
     }
 }
 
-/// Reports a function for one direction only.
+/// Reports `retyped` with only one of `up` and `down`.
 fn check_functions(change: &ChangeInput, diags: &mut Diags) {
     let (there, missing) = match (change.argument("up"), change.argument("down")) {
         (Some(up), None) => (up, "down"),
@@ -192,7 +192,7 @@ fn check_functions(change: &ChangeInput, diags: &mut Diags) {
     diags.error(&there.name, problem, format!("add `{missing} = function`, or remove `{}`", there.name));
 }
 
-/// Reports a value that is no variant of the version in which it stands for the added or removed one.
+/// Checks `instead`: it must be a variant of the version that lacks the added or removed variant. `version` is that of the change.
 fn check_instead(
     model: &VersionsModule,
     versioned: &VersionedType,

@@ -9,7 +9,7 @@ use crate::{
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
 
-/// Where a field begins or ends.
+/// The version with which a field begins or ends.
 struct Limit<'a> {
     /// The word for the message: the change, or the field in a replacement.
     at: &'a Ident,
@@ -87,8 +87,8 @@ fn check_limits(
     }
 }
 
-/// Reports former names and types in versions without the field, two of them in one version, and those that are the
-/// later ones.
+/// Checks `renamed` and `retyped` of a field. Reports a change outside of the versions with the field, two changes with one version,
+/// and a former name or type that is also the new one.
 fn check_former(model: &VersionsModule, member: &Member, dated: &[Dated<'_>], diags: &mut Diags) {
     for (key, noun) in [("renamed", "name"), ("retyped", "type")] {
         let changes: Vec<_> = dated.iter().filter(|dated| dated.change.key == key).collect();

@@ -13,7 +13,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-/// The keys of `#[kube(...)]` that the list of versions sets, each with its place there.
+/// The keys of `#[kube(...)]` that `#[versions(...)]` sets, each with the fix for a message.
 const SET_BY_VERSIONS: [(&str, &str); 4] = [
     ("version", "remove it"),
     ("storage", "remove it, or write `v1(stored)` in `#[versions(...)]`"),
@@ -21,6 +21,7 @@ const SET_BY_VERSIONS: [(&str, &str); 4] = [
     ("deprecated", "remove it, or write `v1(deprecated)` in `#[versions(...)]`"),
 ];
 
+/// Checks the kinds, the types and the other items of the module. Reports a module without a kind.
 pub(super) fn check(model: &VersionsModule, diags: &mut Diags) {
     let kinds: Vec<_> = model.types.iter().filter(|versioned| versioned.kube.is_some()).collect();
     if kinds.is_empty() {
@@ -64,8 +65,8 @@ fn check_settings(kind: &VersionedType, diags: &mut Diags) {
     }
 }
 
-/// Reports a type that no version can have: a generic one, and one without named fields; and an enum whose JSON has
-/// another form.
+/// Reports a type that can't be converted, if it has a history or contains a type with one: it is generic, it has no named fields, or
+/// an attribute of serde changes the form of its JSON.
 fn check_shape(model: &VersionsModule, versioned: &VersionedType, diags: &mut Diags) {
     let Some(name) = versioned.name() else { return };
     let (generics, fields) = match &versioned.item {

@@ -10,6 +10,7 @@ use proc_macro2::Ident;
 
 const OPTIONS: [&str; 3] = ["deprecated", "not_served", "stored"];
 
+/// Checks the listed versions, the two keys that may appear once (`crate` and `stored`), and the options of the newest version.
 pub(super) fn check(model: &VersionsModule, diags: &mut Diags) {
     if let [first, second, ..] = model.crates.as_slice() {
         diags.conflict(second, "`crate` appears twice", "remove one", first, "the first is here");

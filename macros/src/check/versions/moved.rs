@@ -65,7 +65,7 @@ fn check_moved(
     }
     let ((parent, former), ancestors) = fields.split_last()?;
     let (field_ident, before) = (path.last()?, diags.error_count());
-    // The version may also remove an object that contains the source field.
+    // If the version removes an object around the source field, the source field needs no `removed` of its own.
     if ancestors.iter().all(|(_, field)| field.is_in(member.since)) {
         check_source(parent, former, member.since, change, field_ident, diags);
     }
@@ -117,7 +117,8 @@ fn check_source(
     }
 }
 
-/// Reports a name on a path that is not a field of a struct of this module in the version before.
+/// Reports `name`, at which the path of a moved field ends too early: in the version before the move (`old`), it is no field of a
+/// struct of this module. `field` is the last field that was found on the path.
 fn report_end_of_path(
     model: &VersionsModule,
     versioned: &VersionedType,

@@ -7,7 +7,8 @@ use crate::{
 };
 use syn::ext::IdentExt;
 
-/// Reports a field without a value in objects of the versions that don't have it.
+/// Reports an added or removed field that is neither optional nor has a default: the objects of versions without the field give it no
+/// value when they are converted.
 pub(super) fn check_needed(versioned: &VersionedType, member: &Member, dated: &[Dated<'_>], diags: &mut Diags) {
     if versioned.is_enum() {
         return;
@@ -69,7 +70,7 @@ pub(super) fn check_names(model: &VersionsModule, versioned: &VersionedType, dia
     }
 }
 
-/// Reports changes of the fields that identify the items of a list.
+/// Reports changes, other than of the type, of the fields that identify the items of a list.
 pub(super) fn check_list_keys(model: &VersionsModule, versioned: &VersionedType, diags: &mut Diags) {
     for member in &versioned.members {
         let items = member.ty.as_ref().and_then(items_of).and_then(|name| model.versioned_type(name));

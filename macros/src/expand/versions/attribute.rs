@@ -117,7 +117,7 @@ impl Rewrite<'_> {
         rewritten
     }
 
-    /// Returns the attributes of a field or variant.
+    /// Returns the attributes of a field or variant. A former name has no `rename`, which sets the JSON name of the newest one.
     fn member_attributes(&self, attributes: Vec<Attribute>, member: &Member) -> Vec<Attribute> {
         let has_former_name = *member.name(self.version) != member.ident;
         let is_rename =

@@ -37,6 +37,7 @@ struct Conversion<'a> {
 }
 
 impl Conversion<'_> {
+    /// Returns the conversion of a struct: its changes with this version, and the fields of both versions whose types have a history.
     fn of_struct(&self) -> TokenStream {
         let krate = &self.module.paths.krate;
         let members = self.versioned.members.iter().filter(|member| !member.hints.skip);
@@ -129,7 +130,8 @@ impl Conversion<'_> {
         Some(quote! { #krate::versions::FieldChange::replaced(&[&[#old]], &[&[#new]], #up, #down) })
     }
 
-    /// Returns the value of a field that only one version has, as a function.
+    /// Returns the value of a field for objects of the version that lacks it, as an `Option` of a function. `version` is the one with the
+    /// field, whose types the value has.
     fn default(&self, value: Option<&Expr>, ty: &Type, version: usize) -> TokenStream {
         let private = &self.module.paths.private;
         let Some(value) = value else { return quote! { ::core::option::Option::None } };
@@ -142,6 +144,7 @@ impl Conversion<'_> {
         }
     }
 
+    /// Returns the change of fields that others replace with this version.
     fn replacement(&self, replaced: &Replacement) -> TokenStream {
         let krate = &self.module.paths.krate;
         let fields = |members: &[usize], version: usize| -> (Vec<String>, Vec<TokenStream>) {
@@ -203,6 +206,7 @@ impl Conversion<'_> {
         self.conversion_of(ty).map_or_else(|| quote! { ::core::option::Option::None }, some)
     }
 
+    /// Returns the conversion of an enum: its changes with this version, and the variants of both versions whose content has a history.
     fn of_enum(&self) -> TokenStream {
         let krate = &self.module.paths.krate;
         let tag = self.versioned.hints.tagging.as_ref().and_then(|tag| match tag {

@@ -65,11 +65,12 @@ impl Qualified<'_> {
         let mut qualified = TokenStream::new();
         let mut before: Option<TokenTree> = None;
         for token in tokens {
-            let is_after_colons = matches!(&before, Some(TokenTree::Punct(punct))
+            // A name after `.` is a method or field, and after `::` it belongs to the path before it.
+            let follows_separator = matches!(&before, Some(TokenTree::Punct(punct))
                 if punct.as_char() == '.' || punct.as_char() == ':' && punct.spacing() == Spacing::Alone);
             before = Some(token.clone());
             match token {
-                TokenTree::Ident(name) if !is_after_colons && self.module.versioned_type(&name).is_some() => {
+                TokenTree::Ident(name) if !follows_separator && self.module.versioned_type(&name).is_some() => {
                     let prefix = &self.prefix;
                     qualified.extend(quote! { #prefix::#name });
                 }

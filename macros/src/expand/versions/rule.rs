@@ -88,6 +88,7 @@ impl Rewrite<'_> {
         entry.into_iter().map(|token| self.kube_token(token)).collect()
     }
 
+    /// Returns a token with the paths of this version, also inside parentheses; `None` if a field of a path is not there.
     fn kube_token(&self, token: TokenTree) -> Option<TokenTree> {
         match token {
             TokenTree::Literal(literal) => self.json_path(literal).map(TokenTree::Literal),
@@ -103,7 +104,7 @@ impl Rewrite<'_> {
     }
 
     /// Returns a literal such as `".spec.network.port"` with the names that the fields have in this version; `None` if
-    /// it has one of them not.
+    /// the version lacks one of them.
     fn json_path(&self, literal: Literal) -> Option<Literal> {
         let Some(text) = text(&literal) else { return Some(literal) };
         let status = || {

@@ -89,6 +89,8 @@ pub(crate) struct Replacement {
 }
 
 impl VersionedType {
+    /// Models a type with its history. `known` are the names of the versions, the oldest first. Ignores a change with another version,
+    /// which the check reports.
     pub(super) fn resolve(input: TypeInput, kube: Option<Vec<KubeEntry>>, known: &[String]) -> Self {
         let position = |version: &Ident| known.iter().position(|name| version == name);
         let mut changes: Vec<_> = input.changes.into_iter().map(|change| (None, change)).collect();
@@ -142,6 +144,7 @@ impl VersionedType {
         Some(())
     }
 
+    /// Makes the type the same in all versions, with the names and types of the newest one.
     pub(super) fn remove_history(&mut self, versions: usize) {
         self.replacements.clear();
         for member in &mut self.members {
@@ -276,12 +279,12 @@ impl Member {
         (self.since..self.until).contains(&version)
     }
 
-    /// Returns its name in a version.
+    /// Returns its name in a version: that of the first rename after the version (they are sorted), else the newest one.
     pub(crate) fn name(&self, version: usize) -> &Ident {
         self.renames.iter().find(|(renamed, _)| version < *renamed).map_or(&self.ident, |(_, ident)| ident)
     }
 
-    /// Returns its type in a version.
+    /// Returns its type in a version, like [`Member::name`]; `None` for a variant without a type.
     pub(crate) fn type_in(&self, version: usize) -> Option<&Type> {
         let former = self.retypes.iter().find(|retype| version < retype.version).map(|retype| &retype.from);
         former.or(self.ty.as_ref())

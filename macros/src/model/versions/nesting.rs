@@ -41,6 +41,7 @@ fn expose(visibility: &mut Visibility, span: Span) {
     }
 }
 
+/// Adapts the paths in the arguments of a change, which become a part of the module of a version, too.
 fn nest_change(change: &mut ChangeInput) {
     for argument in &mut change.arguments {
         match &mut argument.value {

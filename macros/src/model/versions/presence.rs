@@ -25,6 +25,8 @@ impl VersionedType {
     /// written as `null`. It does not where an absent field would be read as another value.
     pub(crate) fn needs_omission(&self, ty: &Type, hints: &SchemaHints) -> bool {
         let has_function = hints.skip_if || hints.foreign_form || hints.skip || hints.flatten;
+        // An absent field is read as its own default, else as its value in the default of the struct. That is known to be `None` only
+        // if no function returns it, and if the `Default` of the struct is derived.
         let is_read_as_none = if hints.default || !self.hints.default {
             !hints.default_function
         } else {

@@ -32,6 +32,9 @@ const RESERVED: [&str; 21] = [
     "while",
 ];
 
+/// The depth of nested types to which a rule about a change is looked for, since a type may contain itself.
+const MAX_DEPTH: u8 = 16;
+
 /// A rule that has no meaning in a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -60,6 +63,7 @@ impl Validation {
         problems
     }
 
+    /// Adds the rules like [`Validation::add_to_schema`], and those that have no meaning to `problems`.
     fn add_at(&self, schema: &mut Value, path: &str, problems: &mut Vec<RuleProblem>) {
         for rule in self.rules {
             match rule.to_json(schema) {
@@ -92,14 +96,13 @@ impl Validation {
 
     /// Returns whether an item of the list has a rule about a change.
     fn has_item_transitions(&self) -> bool {
-        // The search is limited, since a type may contain itself.
         fn has_transition(validation: &Validation, depth: u8) -> bool {
             let fields = validation.fields.iter().map(|field| field.validation);
             let nested = fields.chain(validation.flattened.iter().copied()).chain(validation.items);
             validation.rules.iter().any(|rule| rule.kind.is_transition())
                 || depth > 0 && nested.into_iter().any(|validation| has_transition(&validation(), depth - 1))
         }
-        self.items.is_some_and(|items| has_transition(&items(), 16))
+        self.items.is_some_and(|items| has_transition(&items(), MAX_DEPTH))
     }
 }
 
@@ -294,6 +297,7 @@ impl FieldCondition {
     }
 }
 
+/// Returns the CEL of `immutable`: the field has the same value in both objects, or neither has it.
 fn immutable(Variables { new, old }: Variables<'_>, field: &str, is_always_set: bool) -> String {
     let is_equal = format!("{} == {}", select(new, field), select(old, field));
     if is_always_set {

@@ -28,11 +28,12 @@ struct ObjectPart {
     path: String,
     /// The part after the write.
     new: String,
-    /// The nearest part around it that is in no list or map, so that it has a state before the write: after and before the write.
+    /// The part that an edit must change for a rule to be checked, after and before the write: this part, or the outermost list or map
+    /// around it, since an item has no known state before the write.
     compared: (String, String),
-    /// The conditions under which that part existed before the write.
+    /// The conditions under which the compared part existed before the write.
     existed: Vec<String>,
-    /// The conditions under which that part does not exist after the write.
+    /// The conditions under which the compared part does not exist after the write.
     absent: Vec<String>,
     /// The lists and maps around the part, from the outermost.
     lists: Vec<ListAround>,
@@ -77,6 +78,8 @@ impl Validation {
         if problems.is_empty() { Ok(expressions) } else { Err(problems) }
     }
 
+    /// Adds the expressions of the rules of this type, which is that of `part`, and of its nested types. `depth` counts the types
+    /// around it.
     fn collect_expressions(
         &self,
         schema: &Value,
@@ -142,6 +145,7 @@ impl ObjectPart {
         let mut part = self.clone();
         let variable = format!("item{}", self.lists.len());
         part.path = format!("{}{}", self.path, if is_list { "[*]" } else { ".*" });
+        // The variable of CEL's `all` is an item of a list, or a key of a map.
         part.new = if is_list { variable.clone() } else { format!("{}[{variable}]", self.new) };
         part.lists.push(ListAround { list: self.new.clone(), variable, absent: Vec::new() });
         part
@@ -164,6 +168,7 @@ impl ObjectPart {
             text = format!("{list}.all({variable}, {})", any(absent.iter().cloned(), &text));
         }
         let existed = self.existed.join(" && ");
+        // A rule about a change holds for a new part, and any other rule for a part that the edit does not change.
         let irrelevant = if is_transition { format!("!({existed})") } else { format!("({existed} && {new} == {old})") };
         let path = rule.kind.field().map_or_else(|| self.path.clone(), |field| field_path(&self.path, field));
         Ok(RuleExpression {

@@ -101,7 +101,7 @@ impl FieldChange {
         if direction == Direction::Up { self.old } else { self.new }
     }
 
-    /// Converts the values of the sources to those of the targets. Without a value, the first target gets its default.
+    /// Converts the values of the sources to those of the targets. Without values, or after a failure, uses the first target's default.
     fn convert(
         &self,
         mut values: Vec<Option<Value>>,
@@ -190,7 +190,8 @@ impl Conversion {
             && self.flattened.iter().chain(&self.items).all(|conversion| conversion().is_identity())
     }
 
-    /// Returns the conversion of a field of both versions, and the keys of its items; for a list or map, the conversion of its items.
+    /// Returns the conversion of the value at `name`, if it has one, and the keys of its items if it is a list map. `name` is a field in
+    /// either version, or a variant that is the only field around its content.
     pub(super) fn field(&self, name: &str) -> Option<(Self, &'static [&'static str])> {
         let own = self.fields.iter().find(|field| field.name == name);
         let moved = || {
@@ -224,7 +225,7 @@ impl Conversion {
         }
     }
 
-    /// Copies the fields again that have moved from or to another field: what was kept of that one has their value of before.
+    /// Sets each field that moved into another field again: the restored part of that other field can have an older value of it.
     pub(super) fn copy_moved(&self, target: &mut Value, source: &Value, direction: Direction) {
         let (Some(target), Some(source)) = (target.as_object_mut(), source.as_object()) else { return };
         for change in self.changes.iter().filter(|change| change.up.is_none() && change.nested.is_none()) {
@@ -325,7 +326,7 @@ impl Conversion {
 }
 
 impl Variants {
-    /// Returns the conversion of the content of a variant, by its name in any of both versions; with a tag, that of a field of a content.
+    /// Returns the conversion of a variant's content, by the variant's name in either version; with a tag, that of a field in a content.
     fn content(&self, name: &str) -> Option<(Conversion, &'static [&'static str])> {
         if self.tag.is_some() {
             return self.contents.iter().find_map(|(_, content)| content().field(name));
@@ -338,6 +339,7 @@ impl Variants {
         self.contents.iter().find(|(variant, _)| is_named(variant)).map(|(_, content)| (content(), &[][..]))
     }
 
+    /// Replaces the variant of a value by one that the target version has, or by its name there, and converts its content.
     fn apply(&self, value: &mut Value, direction: Direction, path: &str, problems: &mut Vec<FieldProblem>) {
         let name = match (&*value, self.tag) {
             (Value::String(name), None) => Some(name.clone()),
@@ -366,14 +368,12 @@ impl Variants {
                 _ => {}
             }
         }
-        let newer_name = || {
-            let older = self.changes.iter().find_map(|change| match change {
-                VariantChange::Renamed(old, new) if direction == Direction::Down && *old == name => Some(*new),
-                _ => None,
-            });
-            older.unwrap_or(&name).to_owned()
-        };
-        let newer_name = newer_name();
+        // `contents` has the names of the newer version.
+        let renamed = self.changes.iter().find_map(|change| match change {
+            VariantChange::Renamed(old, new) if direction == Direction::Down && *old == name => Some(*new),
+            _ => None,
+        });
+        let newer_name = renamed.unwrap_or(&name).to_owned();
         let Some((_, conversion)) = self.contents.iter().find(|(variant, _)| *variant == newer_name) else { return };
         match (value, self.tag) {
             (value, Some(_)) => conversion().apply(value, direction, path, problems),

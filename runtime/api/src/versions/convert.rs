@@ -58,7 +58,7 @@ type ConversionData = BTreeMap<String, VersionData>;
 #[serde(untagged)]
 enum VersionData {
     Preserved(PreservedPart),
-    /// The data of a later release, or of nobody: it stays as it is.
+    /// Data that this release can't parse, for example of a later one. It is kept until a conversion to or from its version.
     Unknown(Value),
 }
 
@@ -169,7 +169,8 @@ impl Versions {
         let data = (!data.is_empty()).then(|| json!(data).to_string());
         let size = size_with(object, data.as_deref());
         let is_too_large = size > MAX_ANNOTATIONS && from != to;
-        // An object that is stored must be complete. In other versions it is shown as far as it goes, so that it hinders no list.
+        // An object that is stored must be complete. In other versions the object is returned without these fields, since an error would
+        // also fail the lists that contain it.
         if is_too_large && version == self.stored {
             return Err(ConversionError::TooLarge { size });
         }
@@ -204,7 +205,7 @@ impl Versions {
             if !preserved.has_problem() || to == from {
                 continue;
             }
-            // Without its data, the version shows what the others made of it.
+            // Converts without the preserved part, which is compared with the result.
             let (mut parts, mut others) = (parts(object), data.clone());
             others.remove(version);
             for step in Step::between(from, to) {
@@ -235,6 +236,7 @@ impl Versions {
             preserved.restore(parts);
             conversion.copy_moved(parts, &original, direction);
         }
+        // The target can't hold what differs after the conversion back.
         let mut back = parts.clone();
         conversion.apply(&mut back, direction.reversed(), "", &mut Vec::new());
         let comparison = Comparison { problems: &problems };

@@ -53,7 +53,7 @@ struct Places {
 }
 
 impl Places {
-    /// Takes a place with this identity: that one, or with `None` the first one.
+    /// Takes a free place with this identity: the one at `index`, or without an index the first. Returns `None` if there is none.
     fn take(&mut self, identity: &str, index: Option<usize>) -> Option<usize> {
         let places = self.by_identity.get_mut(&Some(identity.to_owned()))?;
         if let Some(index) = index {

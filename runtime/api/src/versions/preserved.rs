@@ -21,13 +21,13 @@ pub(super) enum PreservedPart {
     Items(Vec<PreservedItem>),
 }
 
-/// A value that comes back if the other version has not changed what it saw of it.
+/// A value that is restored unless a client of the other version has changed the field that represents it there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct PreservedValue {
     /// The digest of the value that the conversion back gives without this data; `None` if it gives none.
     #[serde(rename = "seen", default, skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
-    /// The digests of the fields that a function has converted together with this one: all come back, or none.
+    /// The digests of the fields that a function has converted together with this one: all are restored, or none.
     #[serde(rename = "with", default, skip_serializing_if = "BTreeMap::is_empty")]
     other_digests: BTreeMap<String, Option<String>>,
     /// The value; `None` if there was none.
@@ -72,7 +72,7 @@ impl Comparison<'_> {
             return None;
         }
         match (back, original) {
-            // Another variant comes back as a whole, or not at all.
+            // A value that became another variant is restored as a whole, or not at all.
             (Some(Value::Object(back)), Some(Value::Object(original)))
                 if problem.is_none()
                     && !conversion.is_some_and(|conversion| conversion.are_other_variants(back, original)) =>
@@ -130,8 +130,8 @@ impl Comparison<'_> {
 }
 
 impl PreservedPart {
-    /// Puts the parts back into `value`, which a conversion has given. A part stays away if the other version has changed what it saw of
-    /// it, or has removed the object around it.
+    /// Restores the parts in `value`, the result of a conversion. A part is not restored if a client of the other version has changed the
+    /// field that represents it, or has removed the object around it.
     pub(super) fn restore(self, value: &mut Value) {
         let mut slot = Some(std::mem::take(value));
         self.restore_slot(&mut slot);
@@ -142,7 +142,7 @@ impl PreservedPart {
         match (self, slot) {
             (Self::Value(preserved), slot) if preserved.is_unchanged(slot.as_ref()) => *slot = preserved.value,
             (Self::Fields(mut fields), Some(Value::Object(object))) => {
-                // Before any field comes back.
+                // This must come first, since a restored field would count as a changed one.
                 fields.retain(|_, part| part.are_others_unchanged(object));
                 for (name, part) in fields {
                     let mut field = object.remove(&name);
@@ -162,8 +162,8 @@ impl PreservedPart {
         }
     }
 
-    /// Returns the parts that could not be converted, and that no other version has changed since. `value` is what the conversion back
-    /// gives without this data.
+    /// Adds the parts that could not be converted, and whose fields no client of another version has changed since. `value` is what the
+    /// conversion back gives without this data.
     pub(super) fn problems(&self, value: Option<&Value>, path: &str, problems: &mut Vec<FieldProblem>) {
         match (self, value) {
             (Self::Value(preserved), value) if preserved.is_unchanged(value) => {
@@ -187,7 +187,7 @@ impl PreservedPart {
         }
     }
 
-    /// Returns whether the other version has changed none of the fields that came together with this one.
+    /// Returns whether the fields that a function has converted together with this one are unchanged.
     fn are_others_unchanged(&self, object: &Map<String, Value>) -> bool {
         match self {
             Self::Value(value) => {

@@ -129,6 +129,9 @@ fn validate_string(keywords: &Keywords, text: &str, place: ValuePath<'_>) -> Val
     }
 }
 
+/// The relative difference from a whole number that `multipleOf` admits, for the rounding errors of floats.
+const TOLERANCE: f64 = 1e-9;
+
 /// Validates `multipleOf`, `minimum` and `maximum`, and the range of the format.
 fn validate_number(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> ValidationOutcome {
     let mut outcome = ValidationOutcome { matches: 1, ..ValidationOutcome::default() };
@@ -145,7 +148,7 @@ fn validate_number(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> 
             let message =
                 format!("Invalid value: 0: factor MultipleOf declared for {} must be positive: 0", place.path);
             outcome.causes.push(Cause { message, ..place.invalid(value, "") });
-        } else if (times - times.round()).abs() > 1e-9 * times.abs().max(1.0) {
+        } else if (times - times.round()).abs() > TOLERANCE * times.abs().max(1.0) {
             outcome.causes.push(place.invalid(value, &format!("should be a multiple of {}", float(factor))));
         }
     }
@@ -228,14 +231,11 @@ fn validate_object(
     outcome
 }
 
-/// Validates `anyOf`, `oneOf`, `allOf` and `not`. Their schemas also apply to unchanged values.
+/// Validates `anyOf`, `oneOf`, `allOf` and `not`.
 fn validate_branches(keywords: &Keywords, value: &Value, old: OldValue<'_>, place: ValuePath<'_>) -> ValidationOutcome {
     let mut outcome = ValidationOutcome { matches: 1, ..ValidationOutcome::default() };
     let validate_all = |schemas: &[Keywords]| -> Vec<ValidationOutcome> {
-        schemas
-            .iter()
-            .map(|schema| validate_value(schema, value, OldValue { unchanged: false, ..old }, place))
-            .collect()
+        schemas.iter().map(|schema| validate_value(schema, value, old, place)).collect()
     };
     if !keywords.any_of.is_empty() {
         let mut outcomes = validate_all(&keywords.any_of);
@@ -273,7 +273,7 @@ fn validate_branches(keywords: &Keywords, value: &Value, old: OldValue<'_>, plac
         }
     }
     if let Some(not) = &keywords.not
-        && validate_value(not, value, OldValue { unchanged: false, ..old }, place).is_valid()
+        && validate_value(not, value, old, place).is_valid()
     {
         outcome.causes.push(place.composite(&format!("{:?} must not validate the schema (not)", place.path)));
     }

@@ -47,7 +47,8 @@ pub(super) fn templates(
     files
 }
 
-/// Returns a definition as a template: unlike those in the folder `crds` of a chart, it changes with `helm upgrade`.
+/// Returns a definition as a template: unlike those in the folder `crds` of a chart, it changes with `helm upgrade`. Values decide
+/// whether it has the annotation of Helm that keeps it at an uninstallation, and that of cert-manager if the operator converts its objects.
 fn crd(definition: &Definition, release: &Project, placeholders: &Placeholders<'_>) -> Template {
     let mut value = definition.value.clone();
     if value["spec"]["conversion"].is_object() {
@@ -58,6 +59,7 @@ fn crd(definition: &Definition, release: &Project, placeholders: &Placeholders<'
     if definition.value["spec"]["conversion"].is_object() {
         certificate::annotate(&mut template, release, placeholders);
         template.set(&policy, Template::when(".Values.crds.keep", json!("keep")));
+        // Without one of the two annotations, the definition must have no empty key `annotations`.
         if !definition.value["metadata"]["annotations"].is_object() {
             let condition = format!("or .Values.crds.keep ({})", certificate::condition(placeholders));
             template.restrict(&policy[..2], &condition);

@@ -89,8 +89,8 @@ fn set_pod(template: &mut Template, placeholders: &Placeholders<'_>) {
     template.set(&at("volumes"), json!([{"configMap": {"name": placeholders.name("-config")}, "name": "config"}]));
 }
 
-/// Sets the fields of the container that depend on values. A port that the configuration turns off is an empty text, so the container has
-/// neither the port nor its probes.
+/// Sets the fields of the container that depend on values. The named template of a port that the configuration turns off gives an empty
+/// text, which is false as a condition, so the container has neither the port nor its probes.
 fn set_container(template: &mut Template, placeholders: &Placeholders<'_>, has_webhooks: bool) {
     let at = |field: &'static str| [&CONTAINER[..], &[field]].concat();
     template.set(&at("args"), json!(["run", format!("--config={FOLDER}/{FILE}")]));

@@ -55,7 +55,8 @@ pub(super) fn values(project: &Project) -> String {
     text
 }
 
-/// Writes the options below a path. Those in a group without a value are comments.
+/// Writes the options of the group at `path`, at the indentation `depth`, each with its meaning as a comment. An option that the release
+/// doesn't set is a comment, too, and so is a whole group of such options; `in_comment` is true within it.
 fn write_values(
     schema: &Value,
     defaults: &[(&str, &str)],
@@ -82,7 +83,8 @@ fn write_values(
             write_values(option, defaults, (&path, depth + 1, !is_set), text);
             continue;
         }
-        line(true, &format!("# {meaning}").replacen("# ", if in_comment { "# " } else { "" }, 1));
+        // In a comment, a meaning has a mark of its own, by which it differs from the options.
+        line(true, &format!("{}{meaning}", if in_comment { "# " } else { "" }));
         match defaults.iter().find(|(default, _)| *default == path) {
             Some((_, value)) => line(false, &format!("{name}: {value}")),
             None => line(true, &format!("{name}:")),

@@ -84,7 +84,8 @@ impl<'a> Placeholders<'a> {
         document
     }
 
-    /// Changes the labels and selectors in a part of a document.
+    /// Changes the labels and selectors in a part of a document. A selector is a map with the label of the operator's name below another
+    /// key than `labels`.
     fn relabel_nested(&self, value: &mut Value) {
         match value {
             Value::Object(entries) => {

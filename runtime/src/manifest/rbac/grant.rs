@@ -213,7 +213,8 @@ fn grants_of_reads(project: &Project) -> Vec<Grant> {
     permissions.map(grant).collect()
 }
 
-/// Returns the rules that migrate the stored objects of kinds with several versions. An operator of one namespace migrates none.
+/// Returns the rules that migrate the stored objects of kinds with several versions, and then remove the old versions from
+/// `status.storedVersions` of the definition. An operator of one namespace migrates none.
 fn grants_of_migrations(project: &Project) -> Vec<Grant> {
     let has_versions = |controlled: &&KindDescription| controlled.has_versions() && !project.namespaced;
     let mut definitions = BTreeSet::new();
@@ -294,7 +295,7 @@ fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<
             scope: scope_of_access(project, access),
             source: source(access),
         }));
-        // The record of an external node is next to the operator.
+        // The record of an external node is a ConfigMap in the namespace of the operator.
         let records = if matches!(visit.shape.node, Node::External(_)) { EXTERNAL_RECORD_ACCESS } else { &[] };
         grants.extend(records.iter().map(|access| Grant {
             rule: Rule::of(access),
@@ -307,7 +308,7 @@ fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<
         let role = visit.shape.kinds().map(|role| scope_of_kind(project, &role)).max().unwrap_or(RuleScope::Cluster);
         grants.extend(granted.iter().map(|access| {
             let scope = match is_remote {
-                // The record of a cluster.
+                // Only the record of the remote cluster, which is in the namespace of the operator, is created.
                 true if access.verbs.contains(&Verb::Create) => RuleScope::OperatorNamespace,
                 true => scope_of_access(project, access),
                 false => role.clone(),

@@ -32,8 +32,8 @@ pub(crate) fn documents(project: &Project) -> Vec<Value> {
     documents_of(project, grants(project))
 }
 
-/// Returns the ServiceAccount, and the roles with their bindings, of an operator whose webhooks have a certificate of somebody else, as in a
-/// trial, which calls them in the process.
+/// Returns the ServiceAccount, and the roles with their bindings, of an operator that does not make the certificate of its webhooks itself.
+/// `opgen-testing` calls the webhooks without a certificate, so it installs these roles.
 #[doc(hidden)]
 pub fn documents_without_certificates(project: &Project) -> Vec<Value> {
     documents_of(project, grants_without_certificates(project))

@@ -232,8 +232,8 @@ impl fmt::Display for UnusedRight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let GrantedVerb { group, resource, names, url, verb, .. } = &self.right;
         let of = if group.is_empty() { String::new() } else { format!(" of {group}") };
-        let name_matches = if names.is_empty() { String::new() } else { format!(" named {}", names.join(", ")) };
-        write!(f, "{verb} {resource}{url}{of}{name_matches}, which is needed by")?;
+        let named = if names.is_empty() { String::new() } else { format!(" named {}", names.join(", ")) };
+        write!(f, "{verb} {resource}{url}{of}{named}, which is needed by")?;
         for source in &self.sources {
             write!(f, "\n      {}: {source}", source.kind)?;
         }

@@ -64,6 +64,7 @@ pub(crate) enum NodeState {
     Unknown,
     Deleting,
     NotReady,
+    /// An object makes no progress until something else happens.
     HeldUp,
     /// A required object does not exist.
     Missing,

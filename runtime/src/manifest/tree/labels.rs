@@ -77,14 +77,14 @@ pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
     let propagation = delete.map_or("", DeletionPropagation::as_str);
     let is_role = |kind: Kind| kind.kind.ends_with("Role");
     let access_label = if shape.kinds().any(is_role) { "grants" } else { "also" };
-    let (system, thing) = match shape.node {
+    let (cd_system, external) = match shape.node {
         Node::Application(system) => (system, ""),
         Node::External(name) => ("", name),
         _ => ("", ""),
     };
     let terms = [
-        (!system.is_empty(), "deployed by", system.to_owned()),
-        (!thing.is_empty(), "manages", thing.to_owned()),
+        (!cd_system.is_empty(), "deployed by", cd_system.to_owned()),
+        (!external.is_empty(), "manages", external.to_owned()),
         (remote, "in another cluster", String::new()),
         (background, "left there with the cluster", String::new()),
         (!deleted_with.is_empty(), "deleted with", deleted_with.to_owned()),

@@ -56,7 +56,8 @@ impl<'a> CostTerm<'a> {
         Self { cost, size, schema: None, path: String::new() }
     }
 
-    fn subresource(&self, schema: Option<&'a Value>, path: String) -> Self {
+    /// Creates the access to a part of an object that has this schema, which costs 1.
+    fn of_schema(schema: Option<&'a Value>, path: String) -> Self {
         let size = schema.map_or(0.0, |schema| size::bound(schema).maximum);
         Self { cost: 1.0, size, schema, path }
     }
@@ -256,13 +257,13 @@ fn field<'a>(term: &CostTerm<'a>, name: &str) -> CostTerm<'a> {
     let schema = term.schema.and_then(|schema| {
         schema["properties"].get(&plain).or_else(|| schema.get("additionalProperties").filter(|map| map.is_object()))
     });
-    let mut part = term.subresource(schema, super::super::schema::field(&term.path, &plain));
+    let mut part = CostTerm::of_schema(schema, super::super::schema::field(&term.path, &plain));
     part.cost += term.cost;
     part
 }
 
-/// Returns an item of a list or a value of a map.
+/// Returns the term of an item of a list or of a value of a map. Its cost does not include that of `term`.
 fn element<'a>(term: &CostTerm<'a>) -> CostTerm<'a> {
     let items = term.schema.and_then(|schema| schema.get("items").or_else(|| schema.get("additionalProperties")));
-    term.subresource(items, super::super::schema::items(&term.path))
+    CostTerm::of_schema(items, super::super::schema::items(&term.path))
 }

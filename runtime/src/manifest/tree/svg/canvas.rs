@@ -57,7 +57,6 @@ pub(super) struct Stroke {
     pub(super) dashes: &'static str,
 }
 
-/// The SVG elements so far, and the size that they take.
 /// The point of a text that its position refers to.
 #[derive(Clone, Copy)]
 enum Anchor {
@@ -66,6 +65,7 @@ enum Anchor {
     End,
 }
 
+/// The SVG elements so far, and the size that they take.
 #[derive(Debug, Default)]
 pub(super) struct Canvas {
     body: String,
@@ -163,17 +163,17 @@ impl Canvas {
         let (dx, dy) = ((x - from_x).signum(), (y - from_y).signum());
         let mut shaft = points.to_vec();
         if let Some(end) = shaft.last_mut() {
-            *end = (x - 6 * dx, y - 6 * dy);
+            *end = (x - SHAFT_END * dx, y - SHAFT_END * dy);
         }
         self.line(&shaft, stroke);
-        let (back_x, back_y) = (x - 9 * dx, y - 9 * dy);
+        let (back_x, back_y) = (x - HEAD_LENGTH * dx, y - HEAD_LENGTH * dy);
         let _ = writeln!(
             self.body,
             "  <path d=\"M{x} {y}L{} {}L{} {}Z\" fill=\"{}\"/>",
-            back_x - 5 * dy,
-            back_y - 5 * dx,
-            back_x + 5 * dy,
-            back_y + 5 * dx,
+            back_x - HEAD_HALF_WIDTH * dy,
+            back_y - HEAD_HALF_WIDTH * dx,
+            back_x + HEAD_HALF_WIDTH * dy,
+            back_y + HEAD_HALF_WIDTH * dx,
             stroke.color
         );
     }
@@ -191,6 +191,14 @@ impl Canvas {
     }
 }
 
+/// The length of an arrowhead, and half its width, in pixels.
+const HEAD_LENGTH: i32 = 9;
+const HEAD_HALF_WIDTH: i32 = 5;
+
+/// The distance of the end of an arrow's shaft from its tip, in pixels: inside the head, which covers the round end of the line.
+const SHAFT_END: i32 = 6;
+
+/// The maximum radius of a corner, in pixels.
 const RADIUS: i32 = 8;
 
 /// Returns the SVG path through points on horizontal and vertical lines. Each corner is rounded within [`RADIUS`].

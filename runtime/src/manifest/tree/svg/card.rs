@@ -18,6 +18,14 @@ const MAX_TEXT_WIDTH: i32 = 250;
 const MIN_BOX_WIDTH: i32 = 160;
 const PADDING: i32 = 14;
 const BADGE_GAP: i32 = 6;
+/// The height of the line with the name and the type of a node, in pixels.
+const HEADER_HEIGHT: i32 = 18;
+/// The width of the circle with the number of a node and of the space after it, in pixels.
+const NUMBER_WIDTH: i32 = 26;
+/// The minimum space between the name and the type of a node, in pixels.
+const HEADER_GAP: i32 = 16;
+/// The width of the dot of a state and of the space after it, in pixels.
+const DOT_WIDTH: i32 = 16;
 
 /// The colors of a type of node. They are dark enough on white, and distinct in grayscale.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +91,7 @@ impl CardLine {
             Self::Text(text, style) => width(text, style.size, style.face),
             Self::Badges(words) => words.iter().map(|label| badge_width(label) + BADGE_GAP).sum::<i32>() - BADGE_GAP,
             Self::Term(label, value) => badge_width(label) + BADGE_GAP + width(value, 11, Face::Code),
-            Self::State(state) => 16 + width(state.as_str(), 12, Face::Bold),
+            Self::State(state) => DOT_WIDTH + width(state.as_str(), 12, Face::Bold),
         }
     }
 }
@@ -155,14 +163,14 @@ impl Card {
 
     /// Returns the width of the box in pixels: that of its widest line with padding, and at least the minimum.
     pub(super) fn width(&self) -> i32 {
-        let number = if self.number.is_some() { 26 } else { 0 };
-        let header = number + width(&self.name, 15, Face::Bold) + 16 + width(self.tag, 10, Face::Plain);
+        let number = if self.number.is_some() { NUMBER_WIDTH } else { 0 };
+        let header = number + width(&self.name, 15, Face::Bold) + HEADER_GAP + width(self.tag, 10, Face::Plain);
         let widest = self.lines.iter().map(CardLine::width).max().unwrap_or(0);
         (2 * PADDING + header.max(widest)).max(MIN_BOX_WIDTH)
     }
 
     pub(super) fn height(&self) -> i32 {
-        2 * PADDING + 18 + self.lines.iter().map(CardLine::height).sum::<i32>()
+        2 * PADDING + HEADER_HEIGHT + self.lines.iter().map(CardLine::height).sum::<i32>()
     }
 
     /// Draws the box with its content.
@@ -170,7 +178,8 @@ impl Card {
         let Palette { fill, stroke, dark } = self.palette;
         let fill = if self.is_faded { "#ffffff" } else { fill };
         canvas.rectangle(area, BoxStyle { fill, stroke, radius: 10, is_dashed: self.is_faded });
-        let (mut x, mut y) = (area.x + PADDING, area.y + PADDING + 14);
+        // The base line of the header is 4 pixels above its bottom.
+        let (mut x, mut y) = (area.x + PADDING, area.y + PADDING + HEADER_HEIGHT - 4);
         if let Some(number) = self.number {
             canvas.circle(x + 9, y - 5, 9, stroke);
             canvas.text_centered_at(
@@ -179,7 +188,7 @@ impl Card {
                 &number.to_string(),
                 TextStyle { size: 11, face: Face::Bold, color: "#ffffff" },
             );
-            x += 26;
+            x += NUMBER_WIDTH;
         }
         let name = if dark == "#ffffff" { dark } else { TEXT_COLOR };
         canvas.text(x, y, &self.name, TextStyle { size: 15, face: Face::Bold, color: name });
@@ -218,7 +227,7 @@ impl CardLine {
             Self::State(state) => {
                 canvas.circle(x + 5, y + 11, 5, state_color(*state));
                 let style = TextStyle { size: 12, face: Face::Bold, color: state_color(*state) };
-                canvas.text(x + 16, y + 15, state.as_str(), style);
+                canvas.text(x + DOT_WIDTH, y + 15, state.as_str(), style);
             }
         }
     }

@@ -13,6 +13,9 @@ use crate::{
     shape::{Node, Order},
 };
 
+/// The distance of the vertical part of the lines to children from the children, in pixels.
+const TRUNK_DISTANCE: i32 = 22;
+
 /// A box with its node and the indices of its children.
 #[derive(Debug)]
 pub(super) struct TreeBox {
@@ -97,7 +100,7 @@ impl Forest {
             let areas: Vec<_> = item.children.iter().map(|child| layout.boxes[*child].area).collect();
             for area in &areas {
                 let (start, end) = ((placed_box.area.right(), placed_box.area.middle()), (area.x, area.middle()));
-                let trunk = area.x - 22;
+                let trunk = area.x - TRUNK_DISTANCE;
                 let points = if start.1 == end.1 {
                     vec![start, end]
                 } else {

@@ -60,6 +60,7 @@ pub(super) fn place_boxes(sizes: &[Size], lanes: &[usize], left: i32, top: i32) 
         outline.0.insert(0, (tops[index], tops[index] + sizes[index].height));
         outlines[index] = outline;
     }
+    // Each tree lies below the one before it. `next` is the top of the next tree, and `offset` moves the current one to its place.
     let mut boxes: Vec<PlacedBox> = Vec::with_capacity(sizes.len());
     let (mut next, mut offset) = (top, 0);
     for (index, size) in sizes.iter().enumerate() {
@@ -99,7 +100,7 @@ impl Outline {
         }
     }
 
-    /// Returns the top and the bottom of the whole contour.
+    /// Returns the top and the bottom of the whole subtree.
     fn extent(&self) -> (i32, i32) {
         let top = self.0.iter().map(|(top, _)| *top).min().unwrap_or(0);
         (top, self.0.iter().map(|(_, bottom)| *bottom).max().unwrap_or(0))

@@ -15,11 +15,14 @@ enum Sign {
     Arrow(Stroke),
 }
 
+/// The minimum width of the legend, in pixels: several entries are in a line even below a narrow tree.
+const MIN_WIDTH: i32 = 560;
+
 const LEGEND_TEXT: TextStyle = TextStyle { size: 12, face: Face::Plain, color: "#475569" };
 
 /// Draws the legend below `top`, in lines of at most the width of the image.
 pub(super) fn draw(forest: &Forest, top: i32, canvas: &mut Canvas) {
-    let right = canvas.right.max(MARGIN + 560);
+    let right = canvas.right.max(MARGIN + MIN_WIDTH);
     let (mut x, mut y) = (MARGIN, top);
     canvas.line(&[(x, y - 22), (right, y - 22)], Stroke { color: "#e2e8f0", ..BRANCH });
     for (sign, text) in entries(forest) {

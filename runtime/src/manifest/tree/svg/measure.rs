@@ -14,6 +14,7 @@ pub(super) enum Face {
 /// Returns the width of a line in pixels, rounded up. `size` is the font size in pixels.
 pub(super) fn width(text: &str, size: i32, face: Face) -> i32 {
     let sum: i32 = text.chars().map(|c| if face == Face::Code { code_width(c) } else { plain_width(c) }).sum();
+    // Bold characters are up to 13 % wider.
     let sum = if face == Face::Bold { sum * 113 / 100 } else { sum };
     (sum * size).div_euclid(1000) + 1
 }

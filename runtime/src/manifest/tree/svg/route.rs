@@ -21,6 +21,9 @@ pub(super) struct Route {
 /// The distance of the first lane from its column, in pixels.
 const FIRST_LANE: i32 = 16;
 
+/// The vertical space between lines that run above or below a tree, in pixels.
+const DETOUR_GAP: i32 = 6;
+
 /// Assigns each dependency its own lanes. Also returns the number of lanes behind each column.
 ///
 /// A line enters a node from the right. It leaves a source in the same column to the right, and a deeper source to the left. A
@@ -58,7 +61,7 @@ pub(super) fn lines(routes: &[Route], layout: &Layout) -> Vec<(Dependency, Vec<(
         let mut points = vec![start, (first, start.1)];
         if first != second {
             // There are no boxes above and below the tree.
-            let distance = GAP / 2 + 6 * i32::try_from(route.entry_lane.1).unwrap_or(0);
+            let distance = GAP / 2 + DETOUR_GAP * i32::try_from(route.entry_lane.1).unwrap_or(0);
             let detour_y =
                 if to.area.middle() < (to.top + to.bottom) / 2 { to.top - distance } else { to.bottom + distance };
             points.extend([(first, detour_y), (second, detour_y)]);
