@@ -113,9 +113,9 @@ impl Programs {
     pub(super) async fn compact(&self) {
         let client = Client::try_from(Config::new(server::loopback(self.ports.etcd).parse().expect("etcd's URL")));
         let client = client.expect("a client for etcd");
-        // A range over the smallest key; only the revision in the header of the response is used.
-        let head: serde_json::Value = etcd_call(&client, "range", r#"{"key":"AA=="}"#).await;
-        let revision = head["header"]["revision"].as_str().expect("etcd's revision").to_owned();
+        // A key that the API server doesn't read. This revision is newer than the last one that a client may know.
+        let put: serde_json::Value = etcd_call(&client, "put", r#"{"key":"AA=="}"#).await;
+        let revision = put["header"]["revision"].as_str().expect("etcd's revision").to_owned();
         let body = format!(r#"{{"revision":"{revision}","physical":true}}"#);
         let _: serde_json::Value = etcd_call(&client, "compaction", &body).await;
     }
