@@ -8,6 +8,9 @@ use std::{collections::BTreeMap, time::Duration};
 /// The longest time in which the server recognizes a message that is sent twice. It may not exceed the maximum age.
 const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 
+/// The shortest TTL that the server takes for markers of expired keys.
+const MIN_MARKER_TTL: Duration = Duration::from_secs(1);
+
 /// How many bytes of the hash of a bucket's name are in the name of its object.
 const HASH_BYTES: usize = 4;
 
@@ -25,7 +28,7 @@ fn document(project: &Project, bucket: &BucketDefinition) -> Value {
         "allowRollup": true,
         "denyDelete": true,
         "discard": "new",
-        "maxMsgsPerSubject": bucket.history,
+        "maxMsgsPerSubject": bucket.history.clamp(1, 64),
         "name": format!("KV_{}", bucket.name),
         "replicas": bucket.replicas,
         "storage": bucket.storage.as_str(),
@@ -39,7 +42,7 @@ fn document(project: &Project, bucket: &BucketDefinition) -> Value {
         spec["maxAge"] = text(age).into();
         spec["duplicateWindow"] = text(age.min(DUPLICATE_WINDOW)).into();
         // Watches see at once that an entry has reached its age.
-        spec["subjectDeleteMarkerTtl"] = text(age).into();
+        spec["subjectDeleteMarkerTtl"] = text(age.max(MIN_MARKER_TTL)).into();
     }
     json!({
         "apiVersion": "jetstream.nats.io/v1beta2",

@@ -96,6 +96,16 @@ fn a_bucket_is_created_with_its_settings() {
 }
 
 #[test]
+fn settings_of_a_bucket_are_within_the_limits_of_the_server() {
+    let bucket = BucketDefinition::new("machines").history(100).max_age(Duration::from_millis(500));
+    let rendered = files(&with_bucket(bucket)).unwrap();
+    let stream = documents(&rendered, "nats/buckets.yaml").remove(0);
+    assert_eq!(stream["spec"]["maxMsgsPerSubject"], 64);
+    assert_eq!(stream["spec"]["maxAge"], "500ms");
+    assert_eq!(stream["spec"]["subjectDeleteMarkerTtl"], "1s");
+}
+
+#[test]
 fn a_controlled_kind_is_written_and_a_watched_kind_is_only_read() {
     let mut project = with_bucket(BucketDefinition::new("widgets"));
     project.controllers[1].bucket = Some(BucketDefinition::new("networks"));
