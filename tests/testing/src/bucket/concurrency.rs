@@ -50,7 +50,7 @@ async fn replace_concurrently(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Writes a key on many threads at once, and expects that one write succeeds, and is the last one.
+/// Writes a key on many threads at once, and expects that one write succeeds, and that the entry is the one that it wrote.
 async fn expect_one_winner(run: &CheckRun, clients: &[Client; 2], key: &str, expected: Expected) -> CheckResult {
     let results = on_threads(run.deadline, WRITERS, |writer| {
         write_as(clients[writer % 2].clone(), key.to_owned(), writer, expected)
@@ -121,10 +121,11 @@ async fn increment_concurrently(run: &CheckRun) -> CheckResult {
         increment(if thread % 2 == 0 { client.clone() } else { other.clone() }, EACH)
     });
     increments.await?;
+    // `THREADS` times `EACH`.
     expect_equal("the sum of the increments", number(&client).await?.0, 100)
 }
 
-/// Increments the number of the entry.
+/// Increments the number in the entry `counter` some times. A conflict with another client is no failure: the increment is tried again.
 async fn increment(client: Client, times: u64) -> CheckResult {
     let mut left = times;
     while left > 0 {

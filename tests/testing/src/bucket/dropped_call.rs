@@ -25,7 +25,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     }),
 ];
 
-/// Polls a call so often, and drops it.
+/// Polls a call at most `polls` times, and drops it, so that it ends at another step for each number.
 async fn poll_and_drop<T>(mut call: BoxFuture<'_, Result<T, BucketError>>, polls: usize) {
     for _ in 0..polls {
         if (&mut call).now_or_never().is_some() {

@@ -103,6 +103,7 @@ async fn recreate_during_interruption(run: &CheckRun) -> CheckResult {
 async fn interrupt_during_list(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.fill("key-", 20).await?;
+    // Of the 22 events of the list: `ListStarted`, 20 entries and `ListEnded`.
     for reads in [0, 1, 2, 10, 21, 22] {
         let mut watch = client.follow();
         for _ in 0..reads {

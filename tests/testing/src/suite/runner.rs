@@ -20,7 +20,7 @@ use crate::{
     target::Target,
 };
 
-/// The number of runs that the baseline and the footprint need.
+/// The number of runs of the program for its footprint and its baseline: one, and two.
 const BASELINE_RUNS: usize = 3;
 
 /// Runs the undisturbed program, checks that it converges, then runs the chosen checks and the check of the role, and reports
