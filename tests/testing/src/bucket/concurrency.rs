@@ -32,6 +32,7 @@ const ROUNDS: usize = 8;
 
 type PutResult = Result<u64, BucketError>;
 
+/// Checks statement 43.
 async fn create_concurrently(run: &CheckRun) -> CheckResult {
     let clients: [Client; 2] = run.two_clients().await?.into();
     for round in 0..ROUNDS {
@@ -40,6 +41,7 @@ async fn create_concurrently(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 44.
 async fn replace_concurrently(run: &CheckRun) -> CheckResult {
     let clients: [Client; 2] = run.two_clients().await?.into();
     for round in 0..ROUNDS {
@@ -81,6 +83,7 @@ async fn write_as(client: Client, key: String, writer: usize, expected: Expected
     client.try_put(&key, format!("of writer {writer}"), expected).await
 }
 
+/// Checks statement 45.
 async fn write_and_remove_concurrently(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for round in 0..ROUNDS * 2 {
@@ -112,6 +115,7 @@ async fn write_or_remove(client: Client, key: String, revision: u64, writes: boo
     }
 }
 
+/// Checks statement 46.
 async fn increment_concurrently(run: &CheckRun) -> CheckResult {
     const THREADS: usize = 4;
     const EACH: u64 = 25;
@@ -155,6 +159,7 @@ async fn number(client: &Client) -> CheckResult<(u64, u64)> {
     }
 }
 
+/// Checks statement 47.
 async fn write_different_keys(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let results = on_threads(run.deadline, WRITERS, |writer| {
