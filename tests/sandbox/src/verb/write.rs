@@ -170,7 +170,8 @@ pub(super) async fn update(
     let Review { object: new, old, .. } = review;
     let old = old.unwrap_or_default();
     let outcome = |state| WriteOutcome { state, created: false, warnings };
-    // A write that changes nothing is not stored, unless the object is stored in another version than the one of now.
+    // A write that changes nothing is not stored, unless the object is stored in another version than the current
+    // storage version, or the update completes a new object (see `is_completed_by_an_update`).
     let is_current =
         current.has_storage_version_of(kind) && !(current.fresh && strategy::is_completed_by_an_update(kind));
     if is_current && is_unchanged(&new, &old) {
