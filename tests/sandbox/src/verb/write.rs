@@ -81,7 +81,7 @@ pub(super) async fn create(
     strategy::generate_name(server, &mut new);
     strategy::fill_metadata(server, &mut new);
     authorization::check_escalation(request, &new, None)?;
-    strategy::prepare_create(request, &mut new)?;
+    strategy::prepare_create(request, &mut new);
     own_warnings.extend(fields::settle(None, &mut new, reshaped));
     warnings.splice(..0, own_warnings);
     let causes = validation::create(request, &new);
@@ -147,14 +147,14 @@ pub(super) async fn update(
         fields::update(request, Some(&old), &mut new);
     }
     strategy::keep_metadata(&mut new, &old);
-    strategy::prepare_update(request, &mut new, &old)?;
+    strategy::prepare_update(request, &mut new, &old);
     let mut review = Review::update(request, new, old);
     admission::mutate(&mut review).await?;
     let Review { object: mut new, old, mut warnings, reshaped, .. } = review;
     let old = old.unwrap_or_default();
     own_warnings.extend(owners::remove_duplicates(&mut new, true));
     authorization::check_escalation(request, &new, Some(&old))?;
-    strategy::prepare_update(request, &mut new, &old)?;
+    strategy::prepare_update(request, &mut new, &old);
     own_warnings.extend(fields::settle(Some(&old), &mut new, reshaped));
     warnings.splice(..0, own_warnings);
     let causes = validation::update(request, &new, &old);
