@@ -1,4 +1,5 @@
-//! Builds fallback models to expand beside errors, so that one mistake causes one message.
+//! Reduces the parsed input of a macro with errors to what can still be expanded. The macro emits that code beside its errors, so that one
+//! mistake causes one message, and none about a missing implementation.
 
 use crate::{
     check::Checked,

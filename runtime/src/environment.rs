@@ -1,5 +1,5 @@
-//! Defines `Environment`: the clock, the random numbers, the observers of passes, the clients of other clusters and the program `helm`,
-//! all replaceable in tests.
+//! Defines `Environment`: what an operator takes from outside, all replaceable in tests: the clock, the random numbers, the observers of
+//! reconcile passes, the clients of other clusters and the program `helm`.
 
 use crate::{cd::helm::HelmProgram, kind::Kind};
 use k8s_openapi::jiff::Timestamp;

@@ -298,7 +298,9 @@ fn unmeasured_trial(form: Form, name: &str, body: impl FnOnce() -> Result<(), Fa
     match binaries::availability(form) {
         Err(missing) if form != Form::Sandbox => {
             let kind = format!("no {form}: {missing}");
-            Trial::test(name, move || Err(kind_of(&missing).into())).with_kind(kind).with_ignored_flag(!is_required())
+            Trial::test(name, move || Err(missing_message(&missing).into()))
+                .with_kind(kind)
+                .with_ignored_flag(!is_required())
         }
         _ => Trial::test(name, body),
     }
@@ -317,7 +319,8 @@ fn full_name(options: &Options, name: &str) -> String {
     }
 }
 
-fn kind_of(missing: &Missing) -> String {
+/// Returns the message of a case that fails because a program is missing.
+fn missing_message(missing: &Missing) -> String {
     format!(
         "this case needs a control plane, but {missing}; install Go or set {} to a folder with one",
         binaries::ASSETS

@@ -53,9 +53,13 @@ impl fmt::Display for Difference {
     }
 }
 
+/// The number of characters of a value that messages show.
+const SHOWN: usize = 600;
+
+/// Returns a value as JSON, shortened for a message.
 fn short(value: &Value) -> String {
     let text = value.to_string();
-    match text.char_indices().nth(600) {
+    match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}… ({} bytes)", &text[..end], text.len()),
         None => text,
     }

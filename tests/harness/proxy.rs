@@ -52,6 +52,7 @@ impl Proxy {
     /// As [`Proxy::fall_silent`], but each new connection forwards this number of bytes from the server first.
     pub fn fall_silent_after(&self, bytes: u64) {
         self.state.passes.store(bytes, Ordering::SeqCst);
+        // A silent period has an odd number.
         if self.state.period().is_multiple_of(2) {
             self.state.period.fetch_add(1, Ordering::SeqCst);
         }

@@ -65,7 +65,7 @@ pub(super) fn inputs_tuple(child: &Child) -> TokenStream {
 
 /// Returns the items of an `each`, with their keys.
 pub(super) fn items(node: &Provisioner, child: &Child, each: &Expr, key: &Expr, owner: &TokenStream) -> TokenStream {
-    let (ty, items) = (&child.ty, call_with(node, child, each, "draft_of_items"));
+    let (ty, items) = (&child.ty, call_with_draft_from(node, child, each, "draft_of_items"));
     let (each_span, key_span) = (located(each.span()), located(key.span()));
     let private = node.paths.private_at(key_span);
     let key = quote_spanned! { key_span => #private::text(#private::call1(item, #key)) };
@@ -106,13 +106,15 @@ pub(super) fn has_inputs(child: &Child, closure: &Expr) -> bool {
     }
 }
 
-/// Calls a closure with the object, or a function with a draft of it.
+/// Expands the call of a closure or a function of the user. A closure gets the object itself, below an `each` the item; it is called
+/// through `callN`, whose signature gives its N parameters their types. A function gets a `Draft`, as build functions do.
 pub(super) fn call(node: &Provisioner, child: &Child, closure: &Expr) -> TokenStream {
-    call_with(node, child, closure, "draft")
+    call_with_draft_from(node, child, closure, "draft")
 }
 
-/// Expands a call like [`call`], with the name of the function that returns the draft.
-fn call_with(node: &Provisioner, child: &Child, closure: &Expr, draft: &str) -> TokenStream {
+/// Expands like [`call`]. `draft_function` is the private function that returns the `Draft`: `draft`, or `draft_of_items` for the items
+/// of an `each`.
+fn call_with_draft_from(node: &Provisioner, child: &Child, closure: &Expr, draft_function: &str) -> TokenStream {
     let span = located(closure.span());
     let private = node.paths.private_at(span);
     let values = if has_inputs(child, closure) { values(node, child) } else { Vec::new() };
@@ -122,7 +124,7 @@ fn call_with(node: &Provisioner, child: &Child, closure: &Expr, draft: &str) -> 
             quote_spanned! { span => #private::#call(#private::subject(cx), #(#values,)* #closure) }
         }
         _ => {
-            let draft = Ident::new(draft, span);
+            let draft = Ident::new(draft_function, span);
             quote_spanned! { span => (#closure)(&#private::#draft(cx), #(#values),*) }
         }
     }

@@ -1,4 +1,5 @@
-//! Expands `#[derive(Provisioner)]`: the implementation of `Provisioner`, and of `Provision` for groups of tree nodes.
+//! Expands `#[derive(Provisioner)]` on a node of an operator's tree: implements `Provisioner`, which describes the node, and for a group of
+//! nodes also `Provision`, which runs its children.
 
 use super::{access, child, dependency};
 use crate::{

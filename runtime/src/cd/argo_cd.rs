@@ -91,6 +91,7 @@ impl<S: ArgoCdSettings> Driver for ArgoCd<S> {
             });
             spec["ignoreDifferences"] = ignored.collect();
         }
+        // Argo CD only displays it. The readiness of the `Application` reads it: its health may be `Degraded`.
         if application.allows_degraded {
             spec["info"] = json!([{"name": ALLOW_DEGRADED, "value": "true"}]);
         }

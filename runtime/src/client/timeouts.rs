@@ -130,12 +130,13 @@ impl Timeouts {
 }
 
 impl Client {
-    /// Returns a client for a command. It has the default timeouts, or the configuration's connect timeout for each step of a
-    /// call.
+    /// Returns the client of a subcommand of the operator, such as `why`. The connect timeout of `config`, in which a subcommand sets its
+    /// request timeout, limits each step of a call: to connect, to respond, and to send the body. Without one, the default timeouts
+    /// hold.
     ///
     /// # Errors
     /// Fails if the configuration can't be used.
-    pub(crate) fn connect(config: kube::Config) -> Result<Self, kube::Error> {
+    pub(crate) fn for_command(config: kube::Config) -> Result<Self, kube::Error> {
         let timeouts = Timeouts::default();
         let timeouts = config.connect_timeout.map_or(timeouts, |time| timeouts.connect(time).response(time).body(time));
         Ok(Self::new(timeouts.wrap(timeouts.client(config)?, Counters::default())))

@@ -82,7 +82,8 @@ impl ObjectConnection {
         let client = if operator.without_kubernetes {
             Client::disconnected()
         } else {
-            Client::connect(self.cluster.config().await.map_err(ConnectError::Config)?).map_err(ConnectError::Client)?
+            let config = self.cluster.config().await.map_err(ConnectError::Config)?;
+            Client::for_command(config).map_err(ConnectError::Client)?
         };
         let default_namespace = client.kube().default_namespace().to_owned();
         let client = buckets::connect(&operator, client).await.map_err(ConnectError::Buckets)?;

@@ -231,7 +231,8 @@ impl PassCore<'_> {
     }
 }
 
-/// Returns the sets of fields that the operator has written without apply, and those of all other managers.
+/// Returns the sets of fields of two kinds of entries in `managedFields`: those of the operator's writes without apply, and all others,
+/// also that of the operator's own apply. Entries of subresources are left out.
 fn field_sets<'a>(object: &'a Value, operator: &str) -> (Vec<&'a Value>, Vec<&'a Value>) {
     let entries = object["metadata"]["managedFields"].as_array().into_iter().flatten();
     let (own, others): (Vec<&Value>, Vec<&Value>) = entries

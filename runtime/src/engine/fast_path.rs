@@ -1,6 +1,7 @@
-//! Skips the build function of a resource node if the inputs and the children of the node are unchanged since the last build.
+//! Skips the build function of a resource node (the user's function that returns the wanted objects of a tree node) if the inputs of the
+//! node and its child objects are unchanged since the last build.
 //!
-//! The children may be not ready: such a node yields without a build.
+//! The child objects may be not ready: such a node yields without a build.
 
 use crate::{
     cache::Entry,

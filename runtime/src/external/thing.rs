@@ -61,6 +61,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
     /// # Errors
     /// A yield while the thing exists, or may become visible. The error of a failed call.
     pub(super) async fn deprovision(&self, cause: Cause) -> Result<()> {
+        // Decides how long the observation that the thing is gone holds: see `is_known_gone`.
         let owner_deleting = cause == Cause::Deleting;
         if self.is_known_gone(owner_deleting) {
             return Ok(());
@@ -73,7 +74,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         if let Some(stored) = &stored {
             self.records.delete(stored).await?;
         }
-        // A node whose key is gone is not deprovisioned again, so its state would never be read.
+        // A node whose item has left the list of its `each` is not deprovisioned again, so its state would never be read.
         if cause != Cause::KeyGone {
             self.remember(ExternalState::Gone { observed: Instant::now(), owner_deleting });
         }

@@ -1,4 +1,4 @@
-//! `Lister`: an indexed cache of projections of watched objects, which tree nodes read without an API call.
+//! `Lister`: an indexed cache of projections of watched objects, which nodes of the operator's tree read without an API call.
 
 use crate::{
     cache::ObjectKey,

@@ -66,7 +66,8 @@ pub fn apply_application<'c, D: Driver, O: Owner, P: Provisioner>(
     .boxed()
 }
 
-/// Returns the objects of the application that a build function returns.
+/// Returns the objects with which the driver `D` deploys the application that a build function returns. Below a remote node, if the driver
+/// has a registration, they are marked as users of the registration of that cluster.
 ///
 /// # Errors
 /// Fails with the error of the build function, of the credentials of the cluster, or of the driver.
@@ -75,26 +76,28 @@ fn application_objects<'a, D: Driver>(
     node: &str,
     build: impl FnOnce() -> Result<Application>,
 ) -> Result<Vec<Value>> {
-    let (owner, core_of_objects) = (&core.owner, core_of_application(core, D::REGISTRATION));
+    let (owner, core_of_cd_system) = (&core.owner, core_of_application(core, D::REGISTRATION));
     let application_owner = ApplicationOwner {
-        operator: &core_of_objects.shared.operator,
+        operator: &core_of_cd_system.shared.operator,
         kind: owner.kind.full_name(),
         name: owner.name(),
         namespace: owner.default_namespace(),
-        object_namespace: core_of_objects.owner.default_namespace(),
+        object_namespace: core_of_cd_system.owner.default_namespace(),
         node,
         cluster: core.cluster_identity(),
     };
-    let registered = match D::REGISTRATION.zip(deploying_kind(&ApplicationNode::<D>::SHAPE)) {
+    // The cluster of the remote node as the CD system knows it; `None` without a registration, and in the operator's cluster. The users of
+    // the registration are the objects of the kind that deploys.
+    let registered_cluster = match D::REGISTRATION.zip(deploying_kind(&ApplicationNode::<D>::SHAPE)) {
         Some((registration, deploying)) => core.registered_cluster(registration, &deploying)?,
         None => None,
     };
-    let application = build()?.resolve(&application_owner, registered.as_ref());
+    let application = build()?.resolve(&application_owner, registered_cluster.as_ref());
     let objects = application.and_then(|application| D::objects(&application));
     let mut objects = objects.map_err(|error| error.into_error(node))?;
     // The registration is kept as long as an object names it in its label.
-    if let Some(registered) = &registered {
-        objects.iter_mut().for_each(|object| registered.mark_user(object));
+    if let Some(cluster) = &registered_cluster {
+        objects.iter_mut().for_each(|object| cluster.mark_user(object));
     }
     Ok(objects)
 }

@@ -30,6 +30,7 @@ const LARGE_LIST_PAUSE: Duration = Duration::from_secs(60);
 pub(super) struct ClusterTasks<'a> {
     tasks: Tasks,
     secret: &'a KubeconfigSecret,
+    /// The owners that use the cluster.
     users: &'a Arc<Mutex<ClusterUsers>>,
     events: &'a EventTarget,
 }
@@ -56,8 +57,8 @@ impl<'a> ClusterTasks<'a> {
         });
     }
 
-    /// Enqueues the users of the cluster whenever a watch is open again, and when it has failed, so that the cluster counts as
-    /// unreachable.
+    /// Enqueues the owners that use the cluster whenever the watch of `children` is open again, and when it has failed: their passes then
+    /// find the cluster reachable or unreachable.
     pub(super) fn follow_watch(&mut self, children: &Arc<WatchedKind<Child>>) {
         let name = format!("state of the informer of {} in the cluster of {}", children.kind, self.secret);
         let (children, users, events) = (children.clone(), self.users.clone(), self.events.clone());
@@ -66,8 +67,8 @@ impl<'a> ClusterTasks<'a> {
         });
     }
 
-    /// Reads the kubeconfig of a registered cluster once a minute, and enqueues the users if it has other credentials than the
-    /// registrations.
+    /// Reads the kubeconfig of a registered cluster once a minute, and enqueues the owners that use the cluster if it has other
+    /// credentials than the registrations.
     pub(super) fn follow_credentials(
         &mut self,
         connection: &Arc<ClusterConnection>,
@@ -118,7 +119,7 @@ async fn watch(
     }
 }
 
-/// Enqueues the users of the cluster whenever its kubeconfig has other credentials than those of a verified registration.
+/// Enqueues the owners that use the cluster whenever its kubeconfig has other credentials than those of a verified registration.
 async fn follow_credentials(
     connection: Arc<ClusterConnection>,
     verified: Arc<Mutex<VerifiedRegistrations>>,
@@ -141,7 +142,7 @@ async fn follow_credentials(
     }
 }
 
-/// Enqueues the users of the cluster whenever the watch of a kind opens or fails.
+/// Enqueues the owners that use the cluster whenever the watch of a kind opens or fails.
 async fn follow_watch(children: Arc<WatchedKind<Child>>, users: Arc<Mutex<ClusterUsers>>, events: EventTarget) {
     let mut state = children.health.subscribe();
     loop {

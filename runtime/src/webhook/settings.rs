@@ -226,8 +226,11 @@ impl WebhookDescription {
         if timeout.subsec_nanos() != 0 || !(1..=MAX_TIMEOUT_SECONDS).contains(&timeout.as_secs()) {
             return fail(format_args!("its timeout is {timeout:?}; use 1 to {MAX_TIMEOUT_SECONDS} whole seconds"));
         }
-        if operations.is_empty() || self.mode == Mode::Default && operations.contains(&Operation::Delete) {
-            return fail(format_args!("it has no operation that it can work for; use creations and updates"));
+        if operations.is_empty() {
+            return fail(format_args!("it has no operations; use creations and updates"));
+        }
+        if self.mode == Mode::Default && operations.contains(&Operation::Delete) {
+            return fail(format_args!("it sets defaults, but is called for deletions; use creations and updates"));
         }
         let other_kinds =
             ["approval", "attach", "binding", "eviction", "exec", "portforward", "proxy", "scale", "token"];

@@ -22,9 +22,12 @@ pub(crate) struct Log {
 
 #[derive(Debug, Default)]
 struct Reader {
+    /// The number of bytes of the file that were read.
     read: u64,
     entries: Vec<Arc<Entry>>,
+    /// The index of each entry by the id of its request.
     by_request: HashMap<String, usize>,
+    /// The name of the object in the last request of the marker user.
     marker: Option<String>,
 }
 
@@ -84,7 +87,7 @@ impl Reader {
     }
 
     /// Adds an event. A long request has two events, at the start and at the end of its response; they become one entry with the
-    /// later code.
+    /// later code. A request of the marker user, which only shows how far the log is, becomes no entry.
     fn add(&mut self, event: Event) {
         if event.user.username == AUDITOR {
             self.marker = Some(event.object_ref.name);

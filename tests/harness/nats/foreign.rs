@@ -67,7 +67,7 @@ impl ForeignClient {
         self.write(key, headers, b"").await
     }
 
-    /// Removes all messages of the keys that fit a filter, with their markers, so that nothing tells of them.
+    /// Removes all messages of the keys that fit a filter, with their markers, so that a watch that starts later learns nothing of them.
     ///
     /// # Panics
     /// If the server refuses it.

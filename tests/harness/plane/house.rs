@@ -23,11 +23,15 @@ use crate::{
 /// A request of the plane to the thread of the sandbox, which replies after the request is done.
 #[derive(Debug)]
 enum Request {
+    /// Listen on the port.
     Serve,
+    /// End all connections and free the port, as in an outage.
     Cut,
+    /// Drop the history that watches resume from.
     Compact,
 }
 
+/// Sends a request, with the sender of its reply.
 type Requests = mpsc::UnboundedSender<(Request, std::sync::mpsc::Sender<()>)>;
 
 /// The thread of a sandbox.

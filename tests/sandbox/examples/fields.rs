@@ -11,10 +11,10 @@ use std::{
     path::Path,
 };
 
-/// How hard it is compressed.
+/// The level of the zstd compression.
 const LEVEL: i32 = 19;
 
-/// The modules and how the names of their definitions begin.
+/// The modules, and the beginning of the names of their definitions.
 const MODULES: [(&str, &str); 4] = [
     ("api", "io.k8s.api"),
     ("apimachinery", "io.k8s.apimachinery"),
@@ -22,8 +22,8 @@ const MODULES: [(&str, &str); 4] = [
     ("kube-aggregator", "io.k8s.kube-aggregator"),
 ];
 
-/// Types that are written in a way of their own.
-const OWN: [(&str, char); 8] = [
+/// The types with an encoding of their own, and their letters.
+const SPECIAL_TYPES: [(&str, char); 8] = [
     ("io.k8s.apimachinery.pkg.apis.meta.v1.Time", 't'),
     ("io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime", 'T'),
     ("io.k8s.apimachinery.pkg.api.resource.Quantity", 'q'),
@@ -34,16 +34,19 @@ const OWN: [(&str, char); 8] = [
     ("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON", 'r'),
 ];
 
-/// Number, name, type, marks, and the definition of what it holds.
+/// A field of a message: the number, the name, the letters of its type, the flags, and the definition of its message type, as in
+/// `FieldRow` in `src/verb/body/protobuf.rs`.
 type Row = (u64, String, String, String, String);
 
-/// What a Go file says of its packages: by the short name, the full one.
+/// The imports of a Go file: the full names of packages by their short names.
 type Imports = HashMap<String, String>;
 
+/// The types of the Go files that were read, by their full name.
 #[derive(Default)]
 struct Types {
-    /// Type and tag of each field.
+    /// The structs: the Go type and the tags of each field with a protobuf tag, and the imports of the file.
     structures: HashMap<String, (Vec<(String, String)>, Imports)>,
+    /// The types that are declared as another type: the Go name of that type, and the imports of the file.
     aliases: HashMap<String, (String, Imports)>,
 }
 
@@ -57,23 +60,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let table = Path::new(env!("CARGO_MANIFEST_DIR")).join("table");
     let schemas: HashMap<String, serde_json::Value> = serde_json::from_slice(&fs::read(table.join("schemas.json"))?)?;
+    // The definitions of the API, and all messages that they contain.
     let mut wanted: Vec<String> = schemas.into_keys().collect();
-    let mut taken: BTreeMap<String, Vec<Row>> = BTreeMap::new();
+    let mut rows_by_definition: BTreeMap<String, Vec<Row>> = BTreeMap::new();
     while let Some(name) = wanted.pop() {
-        let Some((fields, imports)) = types.structures.get(&name).filter(|_| !taken.contains_key(&name)) else {
+        if rows_by_definition.contains_key(&name) {
             continue;
-        };
+        }
+        let Some((fields, imports)) = types.structures.get(&name) else { continue };
         let package = name.rsplit_once('.').map_or("", |(package, _)| package);
         let rows: Vec<Row> = fields.iter().filter_map(|(go, tags)| types.row(go, tags, imports, package)).collect();
         wanted.extend(rows.iter().map(|row| row.4.clone()).filter(|message| !message.is_empty()));
-        taken.insert(name, rows);
+        rows_by_definition.insert(name, rows);
     }
-    let text = serde_json::to_vec(&taken)?;
+    let text = serde_json::to_vec(&rows_by_definition)?;
     fs::write(table.join("fields.json.zst"), zstd::encode_all(text.as_slice(), LEVEL)?)?;
     Ok(())
 }
 
 impl Types {
+    /// Reads all Go files of a folder and the folders in it, except for tests and generated files.
     fn read(&mut self, folder: &Path, package: &str) -> Result<(), Box<dyn Error>> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
@@ -89,6 +95,7 @@ impl Types {
         Ok(())
     }
 
+    /// Adds the structs and the aliases of a Go file that gofmt has formatted. `open` is the full name of the struct whose fields follow.
     fn read_file(&mut self, text: &str, package: &str) {
         let (mut imports, mut open) = (Imports::new(), None::<String>);
         for line in text.lines() {
@@ -116,25 +123,28 @@ impl Types {
         }
     }
 
+    /// Returns the row of a field; `None` if it has no protobuf number or no name in JSON, or if its Go type is unknown.
     fn row(&self, go: &str, tags: &str, imports: &Imports, package: &str) -> Option<Row> {
         let tag = |name: &str| Some(tags.split_once(&format!("{name}:\""))?.1.split_once('"')?.0);
         let number = tag("protobuf")?.split(',').nth(1)?.parse().ok()?;
-        let mut written = tag("json")?.split(',');
-        let name = written.next()?.to_owned();
-        let options: Vec<&str> = written.collect();
-        let (kind, message) = self.kind(go, imports, package)?;
-        let marks = [
+        let mut json = tag("json")?.split(',');
+        let name = json.next()?.to_owned();
+        let options: Vec<&str> = json.collect();
+        let (letters, message) = self.type_letters(go, imports, package)?;
+        let flags = [
             ('p', go.starts_with('*')),
             ('e', options.contains(&"omitempty")),
             ('0', options.contains(&"omitzero")),
             ('n', options.contains(&"inline") || name.is_empty()),
         ];
-        let marks = marks.into_iter().filter_map(|(mark, has)| has.then_some(mark)).collect();
-        Some((number, name, kind, marks, message))
+        let flags = flags.into_iter().filter_map(|(flag, is_set)| is_set.then_some(flag)).collect();
+        Some((number, name, letters, flags, message))
     }
 
-    /// The letters of a Go type, and the definition that it holds.
-    fn kind(&self, go: &str, imports: &Imports, package: &str) -> Option<(String, String)> {
+    /// Returns the letters of a Go type, and the definition of its message; that is empty if the type is no message. The last letter is one
+    /// that `MessageField::value_type` in `src/verb/body/protobuf.rs` lists; `l` before it means a list of such items, and `m` a map of
+    /// such values. `None` for an unknown type.
+    fn type_letters(&self, go: &str, imports: &Imports, package: &str) -> Option<(String, String)> {
         let go = go.trim_start_matches('*');
         let base = match go {
             "string" => "s",
@@ -148,34 +158,34 @@ impl Types {
             return Some((base.to_owned(), String::new()));
         }
         if let Some((_, value)) = go.strip_prefix("map[").and_then(|rest| rest.split_once(']')) {
-            let (kind, message) = self.kind(value, imports, package)?;
-            // A list can't be a value there: it stands in a message of its own.
-            return Some(if kind.starts_with('l') {
+            let (letters, message) = self.type_letters(value, imports, package)?;
+            // In protobuf, a value of a map can't be a list: Kubernetes wraps it in a message, `x`.
+            return Some(if letters.starts_with('l') {
                 ("mx".to_owned(), String::new())
             } else {
-                (format!("m{kind}"), message)
+                (format!("m{letters}"), message)
             });
         }
         if let Some(item) = go.strip_prefix("[]") {
-            let (kind, message) = self.kind(item, imports, package)?;
-            return Some((format!("l{kind}"), message));
+            let (letters, message) = self.type_letters(item, imports, package)?;
+            return Some((format!("l{letters}"), message));
         }
         let full = match go.split_once('.') {
             Some((short, name)) => format!("{}.{name}", imports.get(short)?),
             None => format!("{package}.{go}"),
         };
-        if let Some((_, own)) = OWN.iter().find(|(name, _)| *name == full) {
-            return Some((own.to_string(), String::new()));
+        if let Some((_, letter)) = SPECIAL_TYPES.iter().find(|(name, _)| *name == full) {
+            return Some((letter.to_string(), String::new()));
         }
         if self.structures.contains_key(&full) {
             return Some(("m".to_owned(), full));
         }
         let (alias, imports) = self.aliases.get(&full)?;
-        self.kind(alias, imports, full.rsplit_once('.')?.0)
+        self.type_letters(alias, imports, full.rsplit_once('.')?.0)
     }
 }
 
-/// The short and the full name of a package.
+/// Returns the short and the full name of the package that a line imports, with its own name or another one.
 fn import(words: &[&str], path: &str) -> (String, String) {
     let path = path.trim_matches('"').trim_start_matches("k8s.io/");
     let last = path.rsplit('/').next().unwrap_or_default();

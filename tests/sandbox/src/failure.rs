@@ -70,9 +70,7 @@ impl Failure {
     /// Returns a 404 for a path that the server does not serve.
     pub(crate) fn no_such_resource() -> Self {
         let message = "the server could not find the requested resource";
-        let mut failure = Self::new(StatusCode::NOT_FOUND, "NotFound", message);
-        failure.details = Map::new();
-        failure
+        Self::new(StatusCode::NOT_FOUND, "NotFound", message)
     }
 
     /// Returns a 409 for a create of an object that exists.

@@ -182,6 +182,7 @@ impl Quantity {
         let mut amount = Self::parse(text)?;
         let too_fine = thousandths && amount.exponent < MILLI;
         if !too_fine && amount.format != QuantityFormat::Binary && amount.exponent % 3 == 0 {
+            // Such a text is canonical if its number neither begins with zero or a dot nor ends with three zeros.
             let digits: String = text.chars().filter(char::is_ascii_digit).collect();
             let digits = text.find(['e', 'E']).map_or(digits.as_str(), |end| &text[..end]);
             let significant = digits.trim_start_matches(['+', '-']);

@@ -7,6 +7,7 @@ mod admission;
 mod authentication;
 mod authorization;
 mod bootstrap;
+mod cd_systems;
 mod client;
 mod collector;
 mod conversion;

@@ -215,3 +215,24 @@ async fn replicas_belong_to_who_scaled() {
 async fn owners_named_twice_are_told_and_dropped() {
     follow(&sandbox().await, include_str!("seen/patch/owners.json")).await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_apply_of_bytes_that_are_not_base64_is_refused() {
+    let sandbox = Sandbox::builder().seed(1).start();
+    let path = "/api/v1/namespaces/default/secrets/s";
+    let apply = |text: &str| Step {
+        method: "PATCH".into(),
+        media: Some("application/apply-patch+yaml".into()),
+        body: json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"key": text}}),
+        ..Step::get(&format!("{path}?fieldManager=test"))
+    };
+    for text in ["%%%", "="] {
+        let (code, answer, _) = send(&sandbox, &apply(text)).await;
+        let message = answer["message"].as_str().unwrap();
+        let expected = "failed to convert new object (/s; /v1, Kind=Secret) to proper version: unable to convert \
+                        unstructured object to /v1, Kind=Secret: error decoding from json: illegal base64 data";
+        assert!(code == 500 && message.starts_with(expected), "{text}: {code} {message}");
+        assert_eq!(send(&sandbox, &Step::get(path)).await.0, 404);
+    }
+    assert_eq!(send(&sandbox, &apply("aGk=")).await.0, 201);
+}

@@ -76,7 +76,7 @@ impl RequestHandler for ApiServer {
     }
 }
 
-/// Sends a request by a client.
+/// Sends a request by a client. The code is 0 if there is no response, and 502 if the body of the response is not complete.
 async fn send(client: kube::Client, request: Request<Bytes>) -> (u16, Bytes) {
     let response = match client.send(request.map(Body::from)).await {
         Ok(response) => response,

@@ -16,7 +16,7 @@ pub(crate) struct Noise {
     fields: BTreeSet<(String, String)>,
 }
 
-/// Collects the scalars of an object by their path.
+/// Collects the scalars, and the empty maps and lists, of an object by their path.
 fn collect_leaves(value: &Value, at: String, found: &mut BTreeMap<String, Value>) {
     match value {
         Value::Object(map) if !map.is_empty() => {
@@ -29,7 +29,7 @@ fn collect_leaves(value: &Value, at: String, found: &mut BTreeMap<String, Value>
     }
 }
 
-/// Returns the scalars of an object by their path.
+/// Returns the scalars, and the empty maps and lists, of the normalized object by their path.
 fn fields(entry: &Entry) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     collect_leaves(&entry.normalized, String::new(), &mut found);
@@ -62,14 +62,15 @@ fn changed_fields(before: &Entry, after: &Entry) -> Vec<FieldChange> {
 }
 
 impl Noise {
-    /// Returns the paths of the random values of a Secret that differ between two states of it.
+    /// Returns the paths of the random values of a Secret that differ between two states of it. A value is random if it differs between
+    /// undisturbed runs. Empty for other objects.
     pub(crate) fn changed_random_values(&self, key: &str, before: &Entry, after: &Entry) -> Vec<String> {
         let is_secret = |at: &str| key.starts_with("Secret ") && at.starts_with(".data.");
         let paths = changed_fields(before, after).into_iter().map(|change| change.path).filter(|at| is_secret(at));
         paths.filter(|at| self.fields.contains(&(key.to_owned(), at.clone()))).collect()
     }
 
-    /// Returns the differences of two undisturbed runs.
+    /// Returns what differs between the snapshots of two undisturbed runs.
     pub(crate) fn between(one: &Snapshot, other: &Snapshot) -> Self {
         let mut noise = Self::default();
         for key in one.objects.keys().chain(other.objects.keys()) {

@@ -101,7 +101,8 @@ pub(crate) fn writable_resources(objects: &[Value]) -> BTreeSet<String> {
 pub(crate) fn used_and_lacking(timeline: &Timeline) -> (BTreeSet<Permission>, BTreeSet<Permission>) {
     let (mut used, mut lacking) = (BTreeSet::new(), BTreeSet::new());
     for call in timeline.calls() {
-        let is_injected = call.fault.is_some() && call.code != Some(201);
+        // The server itself did not refuse the call.
+        let is_injected = call.fault.is_some();
         match call.code {
             Some(403) if !is_injected => lacking.extend(needed_permissions(call)),
             // A 404 or a 409 was authorized, too: authorization comes first.

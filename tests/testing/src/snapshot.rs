@@ -268,8 +268,8 @@ impl Placeholders {
     }
 }
 
-/// Reduces an object to what does not depend on time and history: removes the Deployment revision, and replaces the status by
-/// its conditions (type, status, reason) if it has an `observedGeneration`.
+/// Reduces an object to what does not depend on time and history: removes the Deployment revision and the status. A status with an
+/// `observedGeneration` is replaced by its conditions (type, status, reason).
 fn strip_history(object: &mut Value) {
     // Without an observedGeneration, the conditions may be those of an earlier generation.
     let has_observed_conditions =

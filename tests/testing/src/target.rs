@@ -1,4 +1,5 @@
-//! `Target`: the program under test with its manifests, its completed sample objects, and other specs of these objects.
+//! `Target`: the program under test with its manifests, its sample objects, made ready for creation, and variants of them: the same objects
+//! with other specs.
 
 use std::{
     sync::{Arc, OnceLock},

@@ -87,6 +87,7 @@ const PAIRS: usize = 30;
 /// A trial: runs a program through fault schedules and compares the results.
 pub struct Trial {
     pub(crate) program: Arc<dyn Program>,
+    /// The program with the finalizer policy among its manifests, for [`Trial::finalizer_policy`].
     with_policy: Option<Arc<dyn Program>>,
     service: Option<Arc<dyn ProgramWithService>>,
     older_release: Option<Arc<dyn Program>>,

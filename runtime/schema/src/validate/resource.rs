@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::{OldValue, ScalePaths, embedded, lists, scale, values};
 use crate::{cause::Cause, keywords::Keywords};
 
-/// Returns the errors of an object: its values, the fields of its `scale` subresource, and duplicates in lists.
+/// Returns the errors of an object: its values, the fields of its `scale` subresource, its embedded resources, and duplicates in lists.
 ///
-/// `old` is the object before an update. It is validated against the same schema, so that an unchanged value has no error. If
-/// `is_status` is true, only the status was written.
+/// `old` is the object before an update: unchanged values have no errors, and duplicates in lists are no errors if `old` has some, too.
+/// If `is_status` is true, only the status was written, and the values of other fields are not checked.
 pub fn validate(
     keywords: &Keywords,
     paths: Option<&ScalePaths>,

@@ -25,7 +25,7 @@ pub(super) struct OperatorPods<'a> {
 
 impl<'a> OperatorPods<'a> {
     pub(super) fn connect(config: Config, project: &'a Project, namespace: &'a str) -> Result<Self, ProfileError> {
-        let client = Client::connect(config).map_err(ProfileError::Client)?;
+        let client = Client::for_command(config).map_err(ProfileError::Client)?;
         Ok(Self { client, project, namespace })
     }
 

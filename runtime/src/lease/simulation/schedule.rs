@@ -11,6 +11,9 @@ const START: i64 = 1_767_225_600;
 /// The length of a schedule.
 const LENGTH: Duration = Duration::from_secs(45);
 
+/// The parts of the dice for the wall clocks: one for each of the three candidates.
+const CLOCK_PARTS: Range<u64> = 20..23;
+
 /// Random numbers of one part of a schedule.
 #[derive(Debug)]
 pub(super) struct Dice(Seeded);
@@ -82,15 +85,17 @@ pub(super) struct Schedule {
     pub(super) seed: u64,
     pub(super) end: Instant,
     pub(super) candidates: Vec<CandidateFaults>,
-    /// The chance that a request is delayed for seconds, and that it or its response is lost, in percent.
+    /// The chance that a request is delayed for seconds, in percent.
     pub(super) delayed: u64,
+    /// The chance that a request or its response is lost, in percent.
     pub(super) lost: u64,
 }
 
 impl Schedule {
+    /// Derives the faults of an election of three candidates from a seed.
     pub(super) fn new(seed: u64, start: Instant) -> Self {
         let dice = Dice::new(seed, 0);
-        let wall_clocks = (20..23).map(|stream| WallClock::new(&Dice::new(seed, stream), start));
+        let wall_clocks = CLOCK_PARTS.map(|part| WallClock::new(&Dice::new(seed, part), start));
         let candidates = wall_clocks.map(|clock| CandidateFaults::new(&dice, clock, start)).collect();
         Self { seed, end: start + LENGTH, candidates, delayed: dice.below(30), lost: dice.below(12) }
     }

@@ -142,7 +142,8 @@ fn report_underivable(version: &str, reason: &dyn std::fmt::Display, findings: &
     None
 }
 
-/// Adds the rules between the fields of the spec to the schema of an object.
+/// Adds the CEL rules of the spec (`x-kubernetes-validations`) to the schema of a version, and reports those that have no meaning
+/// where they were declared.
 fn add_rules(validation: &Validation, schema: &mut Value, findings: &mut Findings) {
     let Some(spec) = schema.pointer_mut("/properties/spec") else { return };
     for RuleProblem { path, problem, fix, .. } in validation.add_to_schema(spec, ".spec") {

@@ -1,4 +1,4 @@
-//! Registers other clusters with the continuous delivery (CD) systems that deploy the applications of a tree into them.
+//! Registers other clusters with the continuous delivery (CD) systems that deploy applications into them.
 //!
 //! # Rule
 //! A registration is a Secret in the operator's cluster. All applications that are deployed into one cluster share it, also those of other

@@ -270,7 +270,7 @@ fn settings_that_the_api_server_refuses_are_errors_of_the_run() {
         ((|webhook| webhook.timeout(Duration::from_secs(31))) as fn(Webhook) -> Webhook, "use 1 to 30 whole seconds"),
         (|webhook| webhook.timeout(Duration::from_millis(1500)), "use 1 to 30 whole seconds"),
         (|webhook| webhook.name("A b"), "no DNS label"),
-        (|webhook| webhook.operations([]), "no operation"),
+        (|webhook| webhook.operations([]), "it has no operations"),
         (|webhook| webhook.subresources(["scale"]), "subresource `scale`"),
         (|webhook| webhook.match_condition("a", "true").match_condition("a", "false"), "two match conditions `a`"),
     ] {
@@ -280,8 +280,10 @@ fn settings_that_the_api_server_refuses_are_errors_of_the_run() {
     let twice = operator().validates(check_size);
     let error = WebhookDescription::check_all(twice.extensions.webhooks.iter().map(|handler| &handler.description));
     assert!(error.unwrap_err().to_string().contains("two webhooks"));
-    let deletes = Operator::new("shops").defaults_with(set_class, |webhook| webhook.operations([Operation::Delete]));
-    assert!(deletes.extensions.webhooks[0].description.check().is_err());
+    let deletes = Operator::new("shops")
+        .defaults_with(set_class, |webhook| webhook.operations([Operation::Create, Operation::Delete]));
+    let error = deletes.extensions.webhooks[0].description.check().unwrap_err().to_string();
+    assert!(error.ends_with(": it sets defaults, but is called for deletions; use creations and updates"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]

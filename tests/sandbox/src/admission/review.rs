@@ -17,7 +17,7 @@ pub(crate) struct Review<'a> {
     /// The new state; null for a deletion.
     pub(crate) object: Value,
     pub(crate) old: Option<Value>,
-    /// Whether a policy or a webhook has changed the object.
+    /// Whether a policy or a webhook has returned a new state of the object, even an equal one.
     pub(crate) reshaped: bool,
     /// Warnings for the client.
     pub(crate) warnings: Vec<String>,

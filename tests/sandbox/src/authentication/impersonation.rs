@@ -123,9 +123,11 @@ fn check_constrained(server: &Server, call: &Call, requested: &User) -> Result<(
     };
     let attributes = Attributes::of_call(call);
     let verb = format!("impersonate-on:{mode}:{}", attributes.verb);
-    check_permission(server, Attributes { verb: &verb, ..attributes }, "")?;
+    check_permission(server, Attributes { verb: &verb, ..attributes }, "").map_err(Some)?;
     let verb = format!("impersonate:{mode}");
-    let may = |target, why: &str| check_permission(server, Attributes { user: &call.user, verb: &verb, target }, why);
+    let may = |target, why: &str| {
+        check_permission(server, Attributes { user: &call.user, verb: &verb, target }, why).map_err(Some)
+    };
     may(target, "")?;
     for group in &requested.groups {
         let why = if group == MASTERS { "impersonating the system:masters group is not allowed" } else { "" };
@@ -148,11 +150,7 @@ fn check_constrained(server: &Server, call: &Call, requested: &User) -> Result<(
 
 /// Checks the permission to impersonate the user in all requests.
 fn check_legacy(server: &Server, call: &Call, requested: &User) -> Result<(), Failure> {
-    let may = |target| match check_permission(server, Attributes { user: &call.user, verb: "impersonate", target }, "")
-    {
-        Err(Some(failure)) => Err(failure),
-        _ => Ok(()),
-    };
+    let may = |target| check_permission(server, Attributes { user: &call.user, verb: "impersonate", target }, "");
     let core =
         |resource, namespace, name| AccessTarget::Resource { group: "", namespace, resource, subresource: "", name };
     match parse_service_account(&requested.name) {
@@ -167,13 +165,13 @@ fn check_legacy(server: &Server, call: &Call, requested: &User) -> Result<(), Fa
 }
 
 /// Checks a permission. Fails without a check if `why` is not empty.
-fn check_permission(server: &Server, attributes: Attributes<'_>, why: &str) -> Result<(), Option<Failure>> {
+fn check_permission(server: &Server, attributes: Attributes<'_>, why: &str) -> Result<(), Failure> {
     if !why.is_empty() {
-        return Err(Some(attributes.forbidden(why)));
+        return Err(attributes.forbidden(why));
     }
     match decide(server, &attributes) {
         Decision::Allowed(_) => Ok(()),
-        Decision::Denied(why) => Err(Some(attributes.forbidden(&why))),
+        Decision::Denied(why) => Err(attributes.forbidden(&why)),
     }
 }
 

@@ -96,6 +96,7 @@ fn confirm_no_escalation(request: ResourceRequest<'_>, name: &str, rules: &[Poli
         return Ok(());
     }
     let user = &request.call.user;
+    // These messages name the plural of the missing role, unlike those of a denied request.
     let errors = errors.join(", ").replace("role.rbac", "roles.rbac");
     let errors = if errors.is_empty() { errors } else { format!("; resolution errors: [{errors}]") };
     let why = format!(

@@ -20,8 +20,8 @@ pub(super) enum Operator {
 }
 
 impl Requirement {
-    /// Returns whether the value of the label `key` meets the requirement; `None` if the object does not have the
-    /// label.
+    /// Returns whether an object meets the requirement. `label` is the value of its label `key`; `None` if it does not
+    /// have the label.
     pub(super) fn matches(&self, label: Option<&str>) -> bool {
         let in_values = |label: &str| self.values.iter().any(|value| value == label);
         let parse_number = |text: &str| text.parse::<i64>().ok();

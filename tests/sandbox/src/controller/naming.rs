@@ -36,6 +36,7 @@ pub(super) fn resolve<'a>(crd: &Value, group: impl Iterator<Item = &'a Value>, t
         } else {
             names[key] = name.into();
         }
+        // As in the API server, the short names come before the kind: the last conflict is reported.
         if key == "singular" {
             match check_short_names(requested, accepted, &used_names) {
                 Ok(()) => copy_or_remove(&mut names, requested, "shortNames"),

@@ -65,7 +65,7 @@ impl Stored {
     }
 
     /// Returns the object in its stored version, with the defaults of its schema.
-    fn in_storage_version(&self, kind: &Kind, custom: &Custom) -> Value {
+    fn in_stored_version(&self, kind: &Kind, custom: &Custom) -> Value {
         let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
         complete_as_stored(self, custom, &mut object);
         if let Value::Object(map) = &mut object {
@@ -100,13 +100,13 @@ impl Kind {
     /// Converts an object to the storage version; returns the object and its API version.
     pub(crate) fn for_storage(&self, object: Value) -> (Value, Cow<'_, str>) {
         match self.custom().filter(|custom| custom.storage_version != self.version) {
-            Some(custom) => self.pruned_as(custom, object),
+            Some(custom) => self.prune_for_storage(custom, object),
             None => (object, self.api_version().into()),
         }
     }
 
     /// Prunes an object to the storage version; returns the object and its API version.
-    fn pruned_as(&self, custom: &Custom, mut object: Value) -> (Value, Cow<'_, str>) {
+    fn prune_for_storage(&self, custom: &Custom, mut object: Value) -> (Value, Cow<'_, str>) {
         if let Some(schema) = custom.versions.get(&custom.storage_version) {
             schema::prune(schema, &mut object);
         }

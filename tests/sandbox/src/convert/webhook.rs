@@ -52,7 +52,7 @@ impl ResourceRequest<'_> {
         let mut converted =
             conversion::convert(self.server, &custom.conversion, vec![object], &api_version).await?.pop();
         let object = converted.as_mut().map(Value::take).unwrap_or_default();
-        Ok(kind.pruned_as(custom, object))
+        Ok(kind.prune_for_storage(custom, object))
     }
 
     /// Copies the cached conversions of one state of an object to the next, which differs in metadata only.
@@ -149,7 +149,7 @@ async fn convert_objects(server: &Server, kind: &Kind, items: &[Arc<Stored>]) ->
     if foreign.is_empty() {
         return Ok(());
     }
-    let objects = foreign.iter().map(|item| item.in_storage_version(kind, custom)).collect();
+    let objects = foreign.iter().map(|item| item.in_stored_version(kind, custom)).collect();
     let converted = conversion::convert(server, &custom.conversion, objects, &kind.api_version()).await?;
     let pruned = converted.into_iter().map(|mut object| {
         schema::prune(kind.schema(), &mut object);

@@ -30,7 +30,7 @@ impl Activity {
         self.record_progress();
     }
 
-    /// Returns whether the same read came before, without a write or an event in between.
+    /// Records a call, and returns whether it is a read that came before, without a write or an event in between.
     pub(super) fn is_repeated(&mut self, uri: &str, is_write: bool) -> bool {
         if is_write {
             self.reads.clear();

@@ -126,6 +126,7 @@ impl FaultyWatch {
                 self.pending.push_back(Ok(line));
             }
             EventFault::Duplicate => self.pending.extend([Ok(line.clone()), Ok(line)]),
+            // After a lost event, the watch has to end with 410.
             EventFault::Silence if self.expiry.is_some() => self.end(Ok(expired_event())),
             EventFault::Silence => {
                 let _guard = self.faults.open_guard(self.life);

@@ -40,8 +40,8 @@ pub(super) struct FaultyCall {
 }
 
 impl FaultyCall {
-    /// Begins a call in a life of the client: numbers and records it, and runs the [action](Faults::before_call) before it. Never returns
-    /// after that life has ended.
+    /// Begins a call: numbers and records it, and runs the [action](Faults::before_call) before it. Never returns after the end of `life`,
+    /// the process of the client that makes the call.
     pub(super) async fn begin(
         (faults, life): (&Faults, u32),
         (method, target): (&str, String),

@@ -14,7 +14,8 @@ use super::{
 };
 use crate::{Sandbox, User};
 
-/// Executes a call in a life of the client, with its faults, and records it. Never returns after that life has ended.
+/// Executes a call of the client with its faults, and records it. A life of the client lasts from a start of its process to the end of the
+/// process; after the end of `life`, this never returns.
 pub(crate) async fn call(
     sandbox: &Sandbox,
     user: User,

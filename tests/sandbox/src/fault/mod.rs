@@ -4,6 +4,8 @@
 //! Calls of other clients and of the sandbox's own controllers are not affected. The [`Timeline`] records all calls,
 //! events and faults. Every wait is on tokio's clock and every choice follows from the seed, so that a run repeats.
 //!
+//! A *life* of the client lasts from a start of its process to the end of that process. A restart begins the next one.
+//!
 //! Calls of the client to external services can pass through the same faults: [`Faults::external_calls`].
 //!
 //! The calls of the server to webhooks can have a [`WebhookFault`], see

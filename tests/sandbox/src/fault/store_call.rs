@@ -12,7 +12,7 @@ use super::{
 /// The time after which a client of a store gives up waiting for an answer.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The code of another client's write between the read and the write of a client.
+/// The status code of the refusals that stand for a write of another client between a read and a write of this one.
 const CONFLICT: u16 = 409;
 
 /// The calls that one life of a client makes to a store of keys and values, besides those to the API server. Both share the numbers, the

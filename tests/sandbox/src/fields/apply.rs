@@ -122,6 +122,7 @@ fn take_ownership(
 /// Removes from the merged object the fields that the applier set before and no longer sets, unless another manager
 /// owns them (upstream: `prune`).
 fn prune_given_up_fields(type_: Type<'_>, merged: Value, managers: &Managers, before: &VersionedSet) -> Value {
+    // First the object without the fields of the last apply, then with those of them that a manager still owns.
     let last_applied = walk::with_named_fields(type_, &before.set);
     let without_last = walk::without_fields(type_, &merged, &last_applied).unwrap_or_default();
     let owned = managers.sets.values().fold(Set::default(), |all, owned| all.union(&owned.set));

@@ -33,6 +33,7 @@ pub(super) fn cap_update_entries(managers: &mut Managers) {
         }
         let Some(owned) = managers.sets.get(&manager) else { continue };
         let version = owned.api_version.clone();
+        // The oldest entry of a version keeps its name until a second one is merged with it.
         let Some(first) = first_of.get(&version) else {
             first_of.insert(version, manager);
             continue;

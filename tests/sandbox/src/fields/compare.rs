@@ -164,7 +164,8 @@ fn compare_items(list: &List, old: &[Value], new: &[Value], children: &mut Chang
             continue;
         }
         let mut changes_inside = Changes::default();
-        // Items that have the same element are tracked as one.
+        // Items that have the same element are tracked as one. If only one of the lists has several of them, they are removed or added as
+        // a whole, and the single item of the other list is added or removed with its fields.
         let change = match (&old_items[..], &new_items[..]) {
             (&[_, _, ..], &[_, _, ..]) => FieldChange::Modified,
             (&[_, _, ..], _) => {

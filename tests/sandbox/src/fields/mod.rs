@@ -33,8 +33,8 @@ pub(crate) fn update(request: ResourceRequest<'_>, old: Option<&Value>, new: &mu
 /// Completes `managedFields` after admission and after the server's own changes, which no manager owns.
 ///
 /// Keeps changes of `managedFields` by admission if they are valid; otherwise restores the managers and returns a
-/// warning. If nothing else changed, keeps the times of the managers. `reshaped` is whether admission changed the
-/// object.
+/// warning. If nothing else changed, keeps the times of the managers. `reshaped` is whether a policy or a webhook has
+/// returned a new state of the object.
 pub(crate) fn settle(old: Option<&Value>, new: &mut Value, reshaped: bool) -> Option<String> {
     let managed_fields = |object| object::at(object, &["metadata", "managedFields"]);
     let before = old.and_then(managed_fields);

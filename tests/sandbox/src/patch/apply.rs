@@ -51,7 +51,8 @@ pub(super) fn read(request: ResourceRequest<'_>) -> Result<(Value, Vec<String>),
 /// the apply creates the object.
 ///
 /// # Errors
-/// Fails with `Conflict` if other managers own fields that the apply changes, and as [`check_applied`].
+/// Fails with `Conflict` if other managers own fields that the apply changes, with a 500 error if a value can't be
+/// decoded, such as bytes that are not base64, and as [`check_applied`].
 pub(crate) fn apply(request: ResourceRequest<'_>, live: Option<&Value>, applied: &Value) -> Result<Value, Failure> {
     check_applied(request, applied)?;
     let name = request.call.field_manager();
@@ -59,6 +60,9 @@ pub(crate) fn apply(request: ResourceRequest<'_>, live: Option<&Value>, applied:
     let result = apply::apply(request, live, applied, name, force);
     let result = result.or_else(|conflicts| take_over_client_side_fields(request, live, applied, conflicts));
     let mut result = result.map_err(|conflicts| conflict_error(request, &conflicts))?;
+    if let Some(why) = request.type_error(&result).filter(|_| request.kind.custom().is_none()) {
+        return Err(decoding_error(applied, &why));
+    }
     if name == KUBECTL && !last_applied(&result).is_empty() {
         update_last_applied(&mut result, applied);
     }
@@ -69,9 +73,8 @@ pub(crate) fn apply(request: ResourceRequest<'_>, live: Option<&Value>, applied:
 pub(crate) fn check_applied(request: ResourceRequest<'_>, applied: &Value) -> Result<(), Failure> {
     let kind = request.kind;
     let (api_version, name) = (object::text(applied, &["apiVersion"]), object::text(applied, &["kind"]));
-    let group_version = if api_version.contains('/') { api_version.to_owned() } else { format!("/{api_version}") };
     if api_version != kind.api_version() || name != kind.kind {
-        return Err(Failure::bad_request(format!("invalid object type: {group_version}, Kind={name}")));
+        return Err(Failure::bad_request(format!("invalid object type: {}", format_kind(applied))));
     }
     if apply::has_managed_fields(applied) {
         return Err(Failure::bad_request("metadata.managedFields must be nil"));
@@ -80,9 +83,27 @@ pub(crate) fn check_applied(request: ResourceRequest<'_>, applied: &Value) -> Re
     if faults.is_empty() {
         return Ok(());
     }
-    let (namespace, object_name) = (object::namespace(applied), object::name(applied));
-    let which = format!("{namespace}/{object_name}; {group_version}, Kind={name}");
+    let which = format_object(applied);
     Err(error_without_reason(format!("failed to create typed patch object ({which}): {}", check::message(&faults))))
+}
+
+/// Returns the 500 error for an apply whose result can't be decoded. `why` is the message of Go's JSON decoder.
+fn decoding_error(applied: &Value, why: &str) -> Failure {
+    let (which, kind, why) = (format_object(applied), format_kind(applied), go::conversion_error(why));
+    let why = format!("unable to convert unstructured object to {kind}: {why}");
+    error_without_reason(format!("failed to convert new object ({which}) to proper version: {why}"))
+}
+
+/// Formats the kind of an applied object as Go does: `/v1, Kind=Secret`.
+fn format_kind(applied: &Value) -> String {
+    let (api_version, kind) = (object::text(applied, &["apiVersion"]), object::text(applied, &["kind"]));
+    let slash = if api_version.contains('/') { "" } else { "/" };
+    format!("{slash}{api_version}, Kind={kind}")
+}
+
+/// Formats the namespace, name and kind of an applied object for error messages: `NAMESPACE/NAME; /v1, Kind=Secret`.
+fn format_object(applied: &Value) -> String {
+    format!("{}/{}; {}", object::namespace(applied), object::name(applied), format_kind(applied))
 }
 
 /// Retries an apply by kubectl without conflicts about the fields that kubectl set by client-side apply.

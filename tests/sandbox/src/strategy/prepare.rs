@@ -5,11 +5,11 @@ use serde_json::Value;
 use super::{
     daemon_set, generation, job, namespace, normalize, pod, service, service_address, signing_request, status,
 };
-use crate::{failure::Failure, kind::definition, object, request::ResourceRequest};
+use crate::{kind::definition, object, request::ResourceRequest};
 
 /// Prepares a new object: resets its status, and sets its generation and fields that the server owns (upstream:
 /// `PrepareForCreate`).
-pub(crate) fn prepare_create(request: ResourceRequest<'_>, object: &mut Value) -> Result<(), Failure> {
+pub(crate) fn prepare_create(request: ResourceRequest<'_>, object: &mut Value) {
     let kind = request.kind;
     normalize::null_empty_lists(kind, object);
     status::reset_status(request, object);
@@ -28,18 +28,17 @@ pub(crate) fn prepare_create(request: ResourceRequest<'_>, object: &mut Value) -
     if definition::is_crd(request.kind) {
         definition::prepare_create(object);
     }
-    Ok(())
 }
 
 /// Prepares an update: a write of the object keeps the status, a write of the status keeps the rest, and a new spec
 /// increments the generation (upstream: `PrepareForUpdate`).
-pub(crate) fn prepare_update(request: ResourceRequest<'_>, new: &mut Value, old: &Value) -> Result<(), Failure> {
+pub(crate) fn prepare_update(request: ResourceRequest<'_>, new: &mut Value, old: &Value) {
     let kind = request.kind;
     crate::verb::restore_unwritten(request, new, old);
     normalize::null_empty_lists(kind, new);
     if request.subresource == Some("status") {
         status::keep_all_but_status(kind, new, old);
-        return Ok(());
+        return;
     }
     if let (Value::Object(fields), Value::Object(old_fields)) = (&mut *new, old) {
         status::keep_status(kind, fields, old_fields);
@@ -62,5 +61,4 @@ pub(crate) fn prepare_update(request: ResourceRequest<'_>, new: &mut Value, old:
         _ => {}
     }
     generation::increment_if_changed(kind, new, old);
-    Ok(())
 }

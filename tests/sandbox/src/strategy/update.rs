@@ -17,7 +17,7 @@ const CREATING: [(&str, &str); 11] = [
     ("rbac.authorization.k8s.io", "roles"),
 ];
 
-/// The kinds of which an update must contain a resourceVersion.
+/// The built-in kinds of which an update must contain a resourceVersion.
 const CONDITIONAL: [(&str, &str); 15] = [
     ("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
     ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),

@@ -97,10 +97,12 @@ fn validate_key(data: &Field<'_>, key: &str, causes: &mut Causes) {
     }
 }
 
-/// Returns the size of a base64 text after decoding, in bytes.
+/// Returns the size of a base64 text after decoding, in bytes. Invalid base64, which a webhook may have set, counts as
+/// far as it is in groups of four characters.
 fn decoded_size(value: &Value) -> usize {
     let text = value.as_str().unwrap_or_default();
-    text.len() / 4 * 3 - text.bytes().rev().take(2).filter(|byte| *byte == b'=').count()
+    let padding = text.bytes().rev().take(2).filter(|byte| *byte == b'=').count();
+    (text.len() / 4 * 3).saturating_sub(padding)
 }
 
 /// Validates that an object with `immutable: true` keeps that field and the fields named by `parts`.

@@ -81,7 +81,7 @@ pub(super) async fn create(
     strategy::generate_name(server, &mut new);
     strategy::fill_metadata(server, &mut new);
     authorization::check_escalation(request, &new, None)?;
-    strategy::prepare_create(request, &mut new)?;
+    strategy::prepare_create(request, &mut new);
     own_warnings.extend(fields::settle(None, &mut new, reshaped));
     warnings.splice(..0, own_warnings);
     let causes = validation::create(request, &new);
@@ -147,14 +147,14 @@ pub(super) async fn update(
         fields::update(request, Some(&old), &mut new);
     }
     strategy::keep_metadata(&mut new, &old);
-    strategy::prepare_update(request, &mut new, &old)?;
+    strategy::prepare_update(request, &mut new, &old);
     let mut review = Review::update(request, new, old);
     admission::mutate(&mut review).await?;
     let Review { object: mut new, old, mut warnings, reshaped, .. } = review;
     let old = old.unwrap_or_default();
     own_warnings.extend(owners::remove_duplicates(&mut new, true));
     authorization::check_escalation(request, &new, Some(&old))?;
-    strategy::prepare_update(request, &mut new, &old)?;
+    strategy::prepare_update(request, &mut new, &old);
     own_warnings.extend(fields::settle(Some(&old), &mut new, reshaped));
     warnings.splice(..0, own_warnings);
     let causes = validation::update(request, &new, &old);
@@ -170,7 +170,8 @@ pub(super) async fn update(
     let Review { object: new, old, .. } = review;
     let old = old.unwrap_or_default();
     let outcome = |state| WriteOutcome { state, created: false, warnings };
-    // A write that changes nothing is not stored, unless the object is stored in another version than the one of now.
+    // A write that changes nothing is not stored, unless the object is stored in another version than the current
+    // storage version, or the update completes a new object (see `is_completed_by_an_update`).
     let is_current =
         current.has_storage_version_of(kind) && !(current.fresh && strategy::is_completed_by_an_update(kind));
     if is_current && is_unchanged(&new, &old) {

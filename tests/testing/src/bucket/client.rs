@@ -145,6 +145,7 @@ impl Client {
         }
     }
 
+    /// Waits before the next try of `what`, which has failed. Fails after the deadline.
     async fn pause(&self, what: &str) -> CheckResult {
         expect(!self.deadline.is_over(), || format!("expected {what} to succeed; each try failed until the deadline"))?;
         self.deadline.pause().await;

@@ -32,6 +32,7 @@ const ROUNDS: usize = 8;
 
 type PutResult = Result<u64, BucketError>;
 
+/// Checks statement 43.
 async fn create_concurrently(run: &CheckRun) -> CheckResult {
     let clients: [Client; 2] = run.two_clients().await?.into();
     for round in 0..ROUNDS {
@@ -40,6 +41,7 @@ async fn create_concurrently(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 44.
 async fn replace_concurrently(run: &CheckRun) -> CheckResult {
     let clients: [Client; 2] = run.two_clients().await?.into();
     for round in 0..ROUNDS {
@@ -50,7 +52,7 @@ async fn replace_concurrently(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Writes a key on many threads at once, and expects that one write succeeds, and is the last one.
+/// Writes a key on many threads at once, and expects that one write succeeds, and that the entry is the one that it wrote.
 async fn expect_one_winner(run: &CheckRun, clients: &[Client; 2], key: &str, expected: Expected) -> CheckResult {
     let results = on_threads(run.deadline, WRITERS, |writer| {
         write_as(clients[writer % 2].clone(), key.to_owned(), writer, expected)
@@ -81,6 +83,7 @@ async fn write_as(client: Client, key: String, writer: usize, expected: Expected
     client.try_put(&key, format!("of writer {writer}"), expected).await
 }
 
+/// Checks statement 45.
 async fn write_and_remove_concurrently(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for round in 0..ROUNDS * 2 {
@@ -112,6 +115,7 @@ async fn write_or_remove(client: Client, key: String, revision: u64, writes: boo
     }
 }
 
+/// Checks statement 46.
 async fn increment_concurrently(run: &CheckRun) -> CheckResult {
     const THREADS: usize = 4;
     const EACH: u64 = 25;
@@ -121,10 +125,11 @@ async fn increment_concurrently(run: &CheckRun) -> CheckResult {
         increment(if thread % 2 == 0 { client.clone() } else { other.clone() }, EACH)
     });
     increments.await?;
+    // `THREADS` times `EACH`.
     expect_equal("the sum of the increments", number(&client).await?.0, 100)
 }
 
-/// Increments the number of the entry.
+/// Increments the number in the entry `counter` some times. A conflict with another client is no failure: the increment is tried again.
 async fn increment(client: Client, times: u64) -> CheckResult {
     let mut left = times;
     while left > 0 {
@@ -154,6 +159,7 @@ async fn number(client: &Client) -> CheckResult<(u64, u64)> {
     }
 }
 
+/// Checks statement 47.
 async fn write_different_keys(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let results = on_threads(run.deadline, WRITERS, |writer| {

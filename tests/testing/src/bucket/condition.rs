@@ -52,6 +52,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     Statement::new(42, "Writes of other keys are no conflict", |run| Box::pin(write_other_keys(run))),
 ];
 
+/// Checks statement 28.
 async fn create_absent(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.expect_absent("a").await?;
@@ -59,6 +60,7 @@ async fn create_absent(run: &CheckRun) -> CheckResult {
     client.expect_entry("a", "value", revision).await
 }
 
+/// Checks statement 29.
 async fn refuse_to_create_present(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut revision = client.create("a", "value").await?;
@@ -71,6 +73,7 @@ async fn refuse_to_create_present(run: &CheckRun) -> CheckResult {
     client.expect_entry("a", "value", revision).await
 }
 
+/// Checks statement 30.
 async fn create_after_removal(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for writer in [&client, &other] {
@@ -84,10 +87,12 @@ async fn create_after_removal(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 31.
 async fn create_after_deletion(run: &CheckRun) -> CheckResult {
     create_after_disturbance(run, |key| BucketDisturbance::Delete { key }).await
 }
 
+/// Checks statement 32.
 async fn create_after_purge(run: &CheckRun) -> CheckResult {
     create_after_disturbance(run, |key| BucketDisturbance::Purge { key }).await
 }
@@ -103,6 +108,7 @@ async fn create_after_disturbance(run: &CheckRun, removal: fn(String) -> BucketD
     client.expect_put_conflict("a", Expected::Absent).await
 }
 
+/// Checks statement 33.
 async fn replace_current(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut revision = client.create("a", "0").await?;
@@ -114,6 +120,7 @@ async fn replace_current(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 34.
 async fn refuse_older_revision(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let first = client.create("a", "1").await?;
@@ -128,6 +135,7 @@ async fn refuse_older_revision(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 35.
 async fn refuse_unknown_revision(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "value").await?;
@@ -138,6 +146,7 @@ async fn refuse_unknown_revision(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 36.
 async fn refuse_revision_of_other_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let (one, other) = (client.create("a", "of a").await?, client.create("a.b", "of a.b").await?);
@@ -147,6 +156,7 @@ async fn refuse_revision_of_other_key(run: &CheckRun) -> CheckResult {
     client.expect_entry("a.b", "of a.b", other).await
 }
 
+/// Checks statement 37.
 async fn refuse_unwritten_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("other", "value").await?;
@@ -157,6 +167,7 @@ async fn refuse_unwritten_key(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 38.
 async fn refuse_removed_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "value").await?;
@@ -168,6 +179,7 @@ async fn refuse_removed_key(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 39.
 async fn refuse_deleted_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let removals: [fn(String) -> BucketDisturbance; 2] =
@@ -183,6 +195,7 @@ async fn refuse_deleted_key(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 40.
 async fn refuse_after_foreign_write(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "own").await?;
@@ -199,6 +212,7 @@ async fn refuse_after_foreign_write(run: &CheckRun) -> CheckResult {
     client.replace("a", "own again", entry.revision).await.map(drop)
 }
 
+/// Checks statement 41.
 async fn refuse_without_effect(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let first = client.create("a", "1").await?;
@@ -216,6 +230,7 @@ async fn refuse_without_effect(run: &CheckRun) -> CheckResult {
     expect_equal("the event after the conflicts", event, expected)
 }
 
+/// Checks statement 42.
 async fn write_other_keys(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let revision = client.create("a", "1").await?;

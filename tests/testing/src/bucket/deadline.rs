@@ -55,7 +55,7 @@ impl Deadline {
         Self { end: Instant::now() + limit, limit }
     }
 
-    /// Returns the end of this deadline and a moment, in which a check on another thread returns its own result.
+    /// Returns a deadline half a second later, so that a call with this deadline on another thread can return its own result.
     pub(super) fn with_grace(self) -> Self {
         const GRACE: Duration = Duration::from_millis(500);
         Self { end: self.end + GRACE, ..self }

@@ -25,7 +25,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     }),
 ];
 
-/// Polls a call so often, and drops it.
+/// Polls a call at most `polls` times, and drops it, so that it ends at another step for each number.
 async fn poll_and_drop<T>(mut call: BoxFuture<'_, Result<T, BucketError>>, polls: usize) {
     for _ in 0..polls {
         if (&mut call).now_or_never().is_some() {
@@ -35,6 +35,7 @@ async fn poll_and_drop<T>(mut call: BoxFuture<'_, Result<T, BucketError>>, polls
     }
 }
 
+/// Checks statement 113.
 async fn drop_put(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut watch = client.follow();
@@ -57,6 +58,7 @@ async fn drop_put(run: &CheckRun) -> CheckResult {
     watch.until_equal(&client.list().await?).await
 }
 
+/// Checks statement 114.
 async fn drop_remove(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for polls in 0..12 {
@@ -74,6 +76,7 @@ async fn drop_remove(run: &CheckRun) -> CheckResult {
     client.follow().until_equal(&client.list().await?).await
 }
 
+/// Checks statement 115.
 async fn drop_creation(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for polls in 0..12 {
@@ -88,6 +91,7 @@ async fn drop_creation(run: &CheckRun) -> CheckResult {
     client.follow().until_equal(&client.list().await?).await
 }
 
+/// Checks statement 116.
 async fn drop_reads(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 20).await?;
@@ -101,6 +105,7 @@ async fn drop_reads(run: &CheckRun) -> CheckResult {
     expect_equal("list() after dropped reads", client.list().await?, expected)
 }
 
+/// Checks statement 117.
 async fn drop_wait_for_event(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.fill("key-", 5).await?;

@@ -50,6 +50,7 @@ async fn cause_errors(client: &Client) -> CheckResult<Vec<BucketError>> {
     Ok(errors)
 }
 
+/// Checks statement 108.
 async fn name_key_of_conflict(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for key in ["a", "namespace.name.with.dots", "_claim.a.b"] {
@@ -62,6 +63,7 @@ async fn name_key_of_conflict(run: &CheckRun) -> CheckResult {
     client.expect_remove_conflict("absent", 1).await
 }
 
+/// Checks statement 109.
 async fn name_invalid_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for key in ["a..b", " ", "*.a"] {
@@ -73,6 +75,7 @@ async fn name_invalid_key(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 110.
 async fn write_one_line(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for error in cause_errors(&client).await? {
@@ -82,6 +85,7 @@ async fn write_one_line(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 111.
 async fn hide_values_in_errors(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let bytes = format!("{:?}", SECRET.as_bytes());
@@ -94,6 +98,7 @@ async fn hide_values_in_errors(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 112.
 async fn hide_values_in_debug_form(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.create("a", SECRET).await?;

@@ -57,6 +57,7 @@ async fn start_watched_bucket(run: &CheckRun) -> CheckResult<(Client, Follower)>
     Ok((client, watch))
 }
 
+/// Checks statement 91.
 async fn continue_watch(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     for round in 0..3 {
@@ -68,6 +69,7 @@ async fn continue_watch(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 92.
 async fn write_during_interruption(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Interrupt).await?;
@@ -78,6 +80,7 @@ async fn write_during_interruption(run: &CheckRun) -> CheckResult {
     watch.until_equal(&client.list_surely().await?).await
 }
 
+/// Checks statement 93.
 async fn remove_during_interruption(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Interrupt).await?;
@@ -91,6 +94,7 @@ async fn remove_during_interruption(run: &CheckRun) -> CheckResult {
     expect_equal("the revision of a removed key", watch.revision("c"), None)
 }
 
+/// Checks statement 94.
 async fn recreate_during_interruption(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Interrupt).await?;
@@ -100,9 +104,11 @@ async fn recreate_during_interruption(run: &CheckRun) -> CheckResult {
     watch.until_equal(&client.list_surely().await?).await
 }
 
+/// Checks statement 95.
 async fn interrupt_during_list(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.fill("key-", 20).await?;
+    // Of the 22 events of the list: `ListStarted`, 20 entries and `ListEnded`.
     for reads in [0, 1, 2, 10, 21, 22] {
         let mut watch = client.follow();
         for _ in 0..reads {
@@ -117,6 +123,7 @@ async fn interrupt_during_list(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 96.
 async fn interrupt_many_times(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     let other = client.another().await?;
@@ -139,6 +146,7 @@ async fn interrupt_many_times(run: &CheckRun) -> CheckResult {
     late.until_equal(&expected).await
 }
 
+/// Checks statement 97.
 async fn call_after_interruption(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 10).await?;
@@ -152,6 +160,7 @@ async fn call_after_interruption(run: &CheckRun) -> CheckResult {
     expect_equal("the number of entries", other.list().await?.len(), 10)
 }
 
+/// Checks statement 98.
 async fn watch_after_dropped_tombstone(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Interrupt).await?;
@@ -163,6 +172,7 @@ async fn watch_after_dropped_tombstone(run: &CheckRun) -> CheckResult {
     expect_equal("the revision of a removed key", watch.revision("a"), None)
 }
 
+/// Checks statement 99.
 async fn create_after_dropped_tombstone(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let kept = client.create("kept", "value").await?;
@@ -180,6 +190,7 @@ async fn create_after_dropped_tombstone(run: &CheckRun) -> CheckResult {
     client.expect_entry("kept", "value", kept).await
 }
 
+/// Checks statement 100.
 async fn increase_after_dropped_tombstones(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for removal in [Delete { key: "a".to_owned() }, Purge { key: "a".to_owned() }] {
@@ -200,6 +211,7 @@ async fn increase_after_dropped_tombstones(run: &CheckRun) -> CheckResult {
     expect(next > removal, || format!("expected a write after the removal at {removal}, seen {next}"))
 }
 
+/// Checks statement 101.
 async fn keep_entries_after_restart(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut expected = client.fill("key-", 10).await?;
@@ -215,6 +227,7 @@ async fn keep_entries_after_restart(run: &CheckRun) -> CheckResult {
     client.replace(&entry.key, "next", entry.revision).await.map(drop)
 }
 
+/// Checks statement 102.
 async fn increase_after_restart(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "value").await?;
@@ -225,6 +238,7 @@ async fn increase_after_restart(run: &CheckRun) -> CheckResult {
     expect(next > removal, || format!("expected a write after revision {removal}, seen {next}"))
 }
 
+/// Checks statement 103.
 async fn continue_watch_after_restart(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Restart).await?;

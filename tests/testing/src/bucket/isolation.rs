@@ -16,6 +16,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     }),
 ];
 
+/// Checks statement 104.
 async fn separate_entries(run: &CheckRun) -> CheckResult {
     let (one, other) = (run.client().await?, run.client().await?);
     let of_one = one.create("a", "of one").await?;
@@ -28,6 +29,7 @@ async fn separate_entries(run: &CheckRun) -> CheckResult {
     other.expect_entry("a", "of other", of_other).await
 }
 
+/// Checks statement 105.
 async fn separate_watches(run: &CheckRun) -> CheckResult {
     let (one, other) = (run.client().await?, run.client().await?);
     other.create("before", "value").await?;
@@ -41,6 +43,7 @@ async fn separate_watches(run: &CheckRun) -> CheckResult {
     expect_equal("the first change of the watch", event, expected)
 }
 
+/// Checks statement 106.
 async fn separate_conditions(run: &CheckRun) -> CheckResult {
     let (one, other) = (run.client().await?, run.client().await?);
     let mut of_one = one.create("a", "0").await?;
@@ -54,6 +57,7 @@ async fn separate_conditions(run: &CheckRun) -> CheckResult {
     other.create("a", "value").await.map(drop)
 }
 
+/// Checks statement 107.
 async fn return_bucket_name(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let (name, of_other) = (client.bucket.name(), other.bucket.name());

@@ -31,6 +31,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     }),
 ];
 
+/// Checks statement 56.
 async fn get_absent_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for key in ["a", "a.b", &"k".repeat(1024)] {
@@ -43,6 +44,7 @@ async fn get_absent_key(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 57.
 async fn get_after_write(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     expect_equal("get(\"a\")", other.get("a").await?, None)?;
@@ -58,6 +60,7 @@ async fn get_after_write(run: &CheckRun) -> CheckResult {
     expect_equal("get(\"a\") after a removal by another client", other.get("a").await?, None)
 }
 
+/// Checks statement 58.
 async fn list_after_write(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut expected = Vec::new();
@@ -75,6 +78,7 @@ async fn list_after_write(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 59.
 async fn read_during_writes(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     client.create("a", "0").await?;
@@ -110,6 +114,7 @@ async fn write_or_read(client: Client, thread: usize) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 60.
 async fn list_empty_bucket(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_equal("list() of a new bucket", client.list().await?, Vec::new())?;
@@ -118,6 +123,7 @@ async fn list_empty_bucket(run: &CheckRun) -> CheckResult {
     expect_equal("list() after the removal of all entries", client.list().await?, Vec::new())
 }
 
+/// Checks statement 61.
 async fn list_in_key_order(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut expected = vec!["b", "a.b", "Z", "a", "_claim.a", "a-", "10", "9", "a/b", "=", "a0", "aB", "ab", "-"];
@@ -130,6 +136,7 @@ async fn list_in_key_order(run: &CheckRun) -> CheckResult {
     expect_equal("the keys of list()", seen, expected)
 }
 
+/// Checks statement 62.
 async fn list_each_key_once(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut expected = Vec::new();
@@ -143,6 +150,7 @@ async fn list_each_key_once(run: &CheckRun) -> CheckResult {
     expect_equal("list()", client.list().await?, expected)
 }
 
+/// Checks statement 63.
 async fn list_without_removed_keys(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut expected = Vec::new();
@@ -157,6 +165,7 @@ async fn list_without_removed_keys(run: &CheckRun) -> CheckResult {
     expect_equal("list() of another client", other.list().await?, expected)
 }
 
+/// Checks statement 64.
 async fn list_many_entries(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 2_000).await?;
@@ -164,6 +173,7 @@ async fn list_many_entries(run: &CheckRun) -> CheckResult {
     expect(listed == expected, || format!("expected {}, seen {}", keys(&expected), keys(&listed)))
 }
 
+/// Checks statement 65.
 async fn list_during_writes(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let kept = client.fill("kept-", 100).await?;

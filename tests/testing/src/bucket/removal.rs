@@ -31,6 +31,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     }),
 ];
 
+/// Checks statement 48.
 async fn remove_key(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let first = client.create("a", "1").await?;
@@ -43,6 +44,7 @@ async fn remove_key(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 49.
 async fn remove_with_other_revision(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let first = client.create("a", "1").await?;
@@ -55,6 +57,7 @@ async fn remove_with_other_revision(run: &CheckRun) -> CheckResult {
     client.remove("a", second).await.map(drop)
 }
 
+/// Checks statement 50.
 async fn remove_twice(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let revision = client.create("a", "value").await?;
@@ -67,6 +70,7 @@ async fn remove_twice(run: &CheckRun) -> CheckResult {
     client.create("a", "again").await.map(drop)
 }
 
+/// Checks statement 51.
 async fn remove_unwritten_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("other", "value").await?;
@@ -77,6 +81,7 @@ async fn remove_unwritten_key(run: &CheckRun) -> CheckResult {
     client.create("a", "value").await.map(drop)
 }
 
+/// Checks statement 52.
 async fn keep_other_keys(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut created = Vec::new();
@@ -92,6 +97,7 @@ async fn keep_other_keys(run: &CheckRun) -> CheckResult {
     expect_equal("the number of entries", client.list().await?.len(), created.len() - 1)
 }
 
+/// Checks statement 53.
 async fn create_and_remove_repeatedly(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut watch = client.follow();
@@ -112,6 +118,7 @@ async fn create_and_remove_repeatedly(run: &CheckRun) -> CheckResult {
     watch.until_revision("a", Some(created)).await
 }
 
+/// Checks statement 54.
 async fn removed_by_other_client(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let removals = [
@@ -132,6 +139,7 @@ async fn removed_by_other_client(run: &CheckRun) -> CheckResult {
     client.expect_entry("a.b", "kept", kept).await
 }
 
+/// Checks statement 55.
 async fn remove_after_other_client(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let removals =

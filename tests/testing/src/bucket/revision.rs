@@ -32,11 +32,13 @@ pub(super) const STATEMENTS: &[Statement] = &[
     Statement::new(27, "No two concurrent writes have the same revision", |run| Box::pin(write_concurrently(run))),
 ];
 
+/// Checks statement 19.
 async fn start_positive(run: &CheckRun) -> CheckResult {
     let revision = run.client().await?.create("a", "value").await?;
     expect(revision > 0, || format!("expected a positive revision, seen {revision}"))
 }
 
+/// Checks statement 20.
 async fn increase_with_each_write(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut last = client.create("a", "0").await?;
@@ -49,6 +51,7 @@ async fn increase_with_each_write(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 21.
 async fn increase_with_removal(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let removed = client.create("a", "value").await?;
@@ -62,6 +65,7 @@ async fn increase_with_removal(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 22.
 async fn increase_over_clients(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut last = 0;
@@ -74,6 +78,7 @@ async fn increase_over_clients(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 23.
 async fn return_from_get(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     client.create("before", "value").await?;
@@ -88,6 +93,7 @@ async fn return_from_get(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 24.
 async fn return_from_list(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let first = client.create("b", "1").await?;
@@ -100,6 +106,7 @@ async fn return_from_list(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 25.
 async fn deliver_in_watch(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let listed = client.create("a", "1").await?;
@@ -114,6 +121,7 @@ async fn deliver_in_watch(run: &CheckRun) -> CheckResult {
     expect_equal("the event of a removal", watch.event("the removal").await?, removed)
 }
 
+/// Checks statement 26.
 async fn keep_revisions_of_other_keys(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "value").await?;
@@ -126,6 +134,7 @@ async fn keep_revisions_of_other_keys(run: &CheckRun) -> CheckResult {
     expect_equal("the revision in the list of a watch", seen, Some(revision))
 }
 
+/// Checks statement 27.
 async fn write_concurrently(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let writes = on_threads(run.deadline, 8, |thread| {

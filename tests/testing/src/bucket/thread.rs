@@ -73,7 +73,8 @@ where
     Ok(results)
 }
 
-/// Waits for the result of a thread. The thread has the same deadline, and says more than that it did not end.
+/// Waits for the result of a thread a little longer than until the deadline: the thread has the same one, and its error says which call
+/// did not end.
 async fn receive<T>(deadline: Deadline, receiver: oneshot::Receiver<CheckResult<T>>) -> CheckResult<T> {
     let received = deadline.with_grace().within("concurrent calls", receiver).await?;
     received.unwrap_or_else(|_| failed("a concurrent call has no result"))

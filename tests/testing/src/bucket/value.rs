@@ -34,12 +34,14 @@ async fn expect_kept(client: &Client, key: &str, value: &[u8]) -> CheckResult {
     expect_equal("an entry in the list of a watch", listed.into_iter().find(|entry| entry.key == key), expected)
 }
 
+/// Checks statement 12.
 async fn keep_empty_value(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_kept(&client, "a", b"").await?;
     client.expect_put_conflict("a", Expected::Absent).await
 }
 
+/// Checks statement 13.
 async fn keep_all_bytes(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let all: Vec<u8> = (0..=u8::MAX).chain((0..=u8::MAX).rev()).collect();
@@ -52,6 +54,7 @@ async fn keep_all_bytes(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 14.
 async fn keep_text(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_kept(&client, "text", "Grüße, 日本 🦀 \u{0}\u{feff}e\u{301}".as_bytes()).await?;
@@ -59,12 +62,14 @@ async fn keep_text(run: &CheckRun) -> CheckResult {
     expect_kept(&client, "json", json.as_bytes()).await
 }
 
+/// Checks statement 15.
 async fn keep_large_value(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let value: Vec<u8> = (0..512 * 1024_u32).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
     expect_kept(&client, "large", &value).await
 }
 
+/// Checks statement 16.
 async fn replace_whole_value(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut revision = client.create("a", "a long value").await?;
@@ -75,6 +80,7 @@ async fn replace_whole_value(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 17.
 async fn write_same_value_again(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let first = client.create("a", "value").await?;
@@ -86,6 +92,7 @@ async fn write_same_value_again(run: &CheckRun) -> CheckResult {
     watch.until_revision("a", Some(second)).await
 }
 
+/// Checks statement 18.
 async fn refuse_too_large_value(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let Some(limit) = client.store.value_limit() else {

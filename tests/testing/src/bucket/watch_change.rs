@@ -53,16 +53,19 @@ async fn expect_changes(writer: &Client, watcher: &Client) -> CheckResult {
     expect_equal("the event of a creation", watch.event("a created entry").await?, expected)
 }
 
+/// Checks statement 74.
 async fn deliver_writes_of_others(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     expect_changes(&other, &client).await
 }
 
+/// Checks statement 75.
 async fn deliver_own_writes(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_changes(&client, &client).await
 }
 
+/// Checks statement 76.
 async fn deliver_in_revision_order(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut watch = start_watch(&client).await?;
@@ -92,6 +95,7 @@ async fn expect_removed(watch: &mut Follower, key: &str) -> CheckResult<u64> {
     }
 }
 
+/// Checks statement 77.
 async fn deliver_removals(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for writer in [&client, &other] {
@@ -106,6 +110,7 @@ async fn deliver_removals(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 78.
 async fn deliver_foreign_removals(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let removals =
@@ -122,6 +127,7 @@ async fn deliver_foreign_removals(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 79.
 async fn deliver_foreign_writes(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "own").await?;
@@ -136,6 +142,7 @@ async fn deliver_foreign_writes(run: &CheckRun) -> CheckResult {
     watch.until_equal(&client.list().await?).await
 }
 
+/// Checks statement 80.
 async fn deliver_recreations(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut revision = client.create("a", "0").await?;
@@ -150,6 +157,7 @@ async fn deliver_recreations(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 81.
 async fn deliver_last_value(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut watch = start_watch(&client).await?;
@@ -163,6 +171,7 @@ async fn deliver_last_value(run: &CheckRun) -> CheckResult {
     expect_equal("the entries of the watch", watch.entries(), expected)
 }
 
+/// Checks statement 82.
 async fn deliver_last_removal(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut revision = other.create("a", "0").await?;

@@ -36,6 +36,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     }),
 ];
 
+/// Checks statement 83.
 async fn read_several_watches(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let listed = client.create("listed", "value").await?;
@@ -55,6 +56,7 @@ async fn read_several_watches(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 84.
 async fn drop_watch(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.fill("key-", 20).await?;
@@ -74,6 +76,7 @@ async fn drop_watch(run: &CheckRun) -> CheckResult {
     watch.until_equal(&client.list().await?).await
 }
 
+/// Checks statement 85.
 async fn read_watch_late(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut revisions = Vec::new();
@@ -96,6 +99,7 @@ async fn read_watch_late(run: &CheckRun) -> CheckResult {
     unstarted.until_equal(&expected).await
 }
 
+/// Checks statement 86.
 async fn leave_watch_unread(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.create("a", "value").await?;
@@ -133,6 +137,7 @@ async fn expect_state_after(client: &Client, reads: usize, work: impl Future<Out
     watch?.until_equal(&client.list().await?).await
 }
 
+/// Checks statement 87.
 async fn write_during_list(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for round in 0..50 {
@@ -157,6 +162,7 @@ async fn write_rounds(client: Client, key: String) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 88.
 async fn remove_during_list(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for round in 0..30 {
@@ -174,6 +180,7 @@ async fn remove_all(client: Client, entries: Vec<BucketEntry>) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 89.
 async fn watch_many_writers(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut early = client.follow();
@@ -218,6 +225,7 @@ async fn change_randomly(client: Client, thread: usize) -> CheckResult {
     client.create(&format!("last-{thread}"), "value").await.map(drop)
 }
 
+/// Checks statement 90.
 async fn outlive_client(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let listed = client.create("listed", "value").await?;

@@ -43,6 +43,7 @@ async fn first_list(watch: &mut Follower) -> CheckResult<Vec<BucketEntry>> {
     }
 }
 
+/// Checks statement 66.
 async fn begin_with_list(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.create("a", "value").await?;
@@ -53,6 +54,7 @@ async fn begin_with_list(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 67.
 async fn list_empty_bucket(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_equal("the list of a new bucket", first_list(&mut client.follow()).await?, Vec::new())?;
@@ -62,6 +64,7 @@ async fn list_empty_bucket(run: &CheckRun) -> CheckResult {
     expect_equal("the list after the removal of all entries", listed, Vec::new())
 }
 
+/// Checks statement 68.
 async fn list_each_entry_once(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 30).await?;
@@ -70,6 +73,7 @@ async fn list_each_entry_once(run: &CheckRun) -> CheckResult {
     expect(listed == expected, || format!("expected {}, seen {}", keys(&expected), keys(&listed)))
 }
 
+/// Checks statement 69.
 async fn list_last_values(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut expected = Vec::new();
@@ -85,6 +89,7 @@ async fn list_last_values(run: &CheckRun) -> CheckResult {
     expect_equal("the list of a watch", listed, expected)
 }
 
+/// Checks statement 70.
 async fn list_without_removed_keys(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut expected = Vec::new();
@@ -103,6 +108,7 @@ async fn list_without_removed_keys(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 71.
 async fn list_after_writes(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for round in 0..20 {
@@ -116,6 +122,7 @@ async fn list_after_writes(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
+/// Checks statement 72.
 async fn list_many_entries(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 2_000).await?;
@@ -123,6 +130,7 @@ async fn list_many_entries(run: &CheckRun) -> CheckResult {
     expect(listed == expected, || format!("expected {}, seen {}", keys(&expected), keys(&listed)))
 }
 
+/// Checks statement 73.
 async fn deliver_nothing_without_change(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.fill("key-", 5).await?;

@@ -148,7 +148,8 @@ fn accepted_sources(examination: &mut Examination, own: &[SourceBase]) -> Vec<So
     accepted
 }
 
-/// Checks the applications of a source that the driver accepts.
+/// Checks the applications of a source that the driver accepts: with each option, each pair of options, all options at once, other owners
+/// and names, and other sources.
 fn check_source(examination: &mut Examination, base: &SourceBase) {
     let namespaced = ApplicationHarness::new();
     visibility::check_options(examination, base, &namespaced, true);

@@ -75,7 +75,7 @@ fn secret_of(registration: Registration, credentials: &ClusterCredentials, names
     catch_panic(|| (registration.secret)(credentials, namespace)).ok().map(without_nulls)
 }
 
-/// Statement 22.
+/// Checks that the permissions of a registration cover its Secret, which is in the namespace `place`. Statement 22.
 fn check_access(examination: &mut Examination, registration: Registration, place: &str, owner: &str) {
     let covers = |target: &AccessTarget| match *target {
         AccessTarget::Objects { kind, subresource, names, namespace } => {
@@ -98,7 +98,8 @@ fn check_access(examination: &mut Examination, registration: Registration, place
 const FIELDS: [&str; 6] = ["apiVersion", "kind", "metadata", "type", "data", "stringData"];
 const METADATA_FIELDS: [&str; 4] = ["name", "namespace", "labels", "annotations"];
 
-/// Statements 23, 26 and 27, for a Secret by itself.
+/// Checks a Secret by itself: its fields, that its metadata has no credentials, and that it has the key of the kubeconfig. Statements 23,
+/// 26 and 27.
 fn check_secret(examination: &mut Examination, registration: Registration, secret: &Value, of: &str) {
     if let Some(problem) = secret_problem(secret) {
         examination.report(23, "", format!("the Secret for {of}: {problem}"));
@@ -138,9 +139,9 @@ fn secret_problem(secret: &Value) -> Option<String> {
     }
 }
 
-/// Statement 25.
+/// Checks that the namespace of the Secret depends on the owner only, and its name on the server only. Statement 25.
 fn check_place(examination: &mut Examination, registration: Registration, namespace: Option<&str>, owner: &str) {
-    // The operator looks for unused registrations without credentials.
+    // The operator has no credentials when it looks for unused registrations, but needs their namespace.
     let Some(empty) = secret_of(registration, &ClusterCredentials::default(), namespace) else {
         let problem =
             format!("the function `secret` panics for {owner} and empty credentials, which give the namespace");
@@ -168,7 +169,7 @@ fn check_place(examination: &mut Examination, registration: Registration, namesp
     }
 }
 
-/// Statement 26, for changes of credentials.
+/// Checks that each change of credentials changes the data of the Secret, unless the author declared that part as ignored. Statement 26.
 fn check_credentials(examination: &mut Examination, registration: Registration, namespace: Option<&str>) {
     let data = |credentials: &ClusterCredentials| {
         let secret = secret_of(registration, credentials, namespace)?;

@@ -19,6 +19,7 @@ pub(super) type ObjectProblem = (u32, String, String);
 pub(super) fn problems(driver: &DriverFacts, spec: &ApplicationSpec, objects: &[Value]) -> Vec<ObjectProblem> {
     let kinds = driver.applied_kinds();
     let (mut problems, mut seen, mut latest) = (Vec::new(), BTreeSet::new(), 0);
+    // Empty parts of the values of the user are passed on.
     let has_empty_values = spec.values.as_ref().is_some_and(|values| empty_part(values, "").is_some());
     for (at, object) in objects.iter().enumerate() {
         let object = &without_nulls(object.clone());

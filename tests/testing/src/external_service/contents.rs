@@ -24,7 +24,7 @@ struct StoredThing<T> {
     visible_at: Instant,
     /// When it is deleted; `None` before its deletion began.
     gone_at: Option<Instant>,
-    /// Whether it existed before the program.
+    /// Whether another client has created it, so that it stays after the program.
     is_existing: bool,
     /// Whether another client has changed a part that the program does not manage.
     has_foreign_change: bool,
@@ -38,6 +38,7 @@ pub(super) struct ServiceContents<T> {
     /// The number of things that were created.
     created: u64,
     things: BTreeMap<String, StoredThing<T>>,
+    /// How many things were ever created with a token.
     creations: BTreeMap<String, usize>,
     pub(super) calls: Vec<ServiceCall>,
     violations: Vec<String>,
@@ -71,7 +72,7 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         contents
     }
 
-    /// Returns the first visible thing that a client looks for.
+    /// Returns the first visible thing that `is_wanted` accepts by its id and its token.
     pub(super) fn find(&mut self, is_wanted: impl Fn(&str, &str) -> bool) -> Option<Thing<T>> {
         self.expire();
         let now = Instant::now();
@@ -93,6 +94,7 @@ impl<T: Clone + Serialize> ServiceContents<T> {
             return Err(ServiceError::QuotaExceeded);
         }
         self.created += 1;
+        // Other seeds give other ids, so that a comparison of two undisturbed runs shows the fields with ids.
         let mut hasher = DefaultHasher::new();
         (self.seed, self.created).hash(&mut hasher);
         let id = format!("{}-{:08x}", self.settings.path(), hasher.finish() >> 32);
@@ -117,7 +119,7 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         Ok(id)
     }
 
-    /// Changes a thing as the program. One that loses the change of another client is a violation.
+    /// Changes a thing as the program. A change that removes what another client has set is a violation.
     pub(super) fn change(&mut self, id: &str, change: impl FnOnce(&mut T)) -> Result<(), ServiceError> {
         self.expire();
         let now = Instant::now();
@@ -209,8 +211,8 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         self.quota = self.settings.quota;
     }
 
-    /// Returns the things as objects of a snapshot, which the program has written. The state is a part of the name, so that two things
-    /// of one state are one object and its double.
+    /// Returns the things as objects of a snapshot, with the program as field manager unless another client has created them. Their name
+    /// is their state, since ids differ between runs; of two things with equal states, the snapshot numbers the second.
     pub(super) fn objects(&mut self, manager: &str) -> Vec<Value> {
         self.expire();
         let (name, is_retained) = (&self.settings.name, self.settings.is_retained);
@@ -227,8 +229,8 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         objects.collect()
     }
 
-    /// Changes what the program manages in all things as another client, which the program has to repair. `also_unmanaged`: also changes
-    /// what the program does not manage, and has to keep.
+    /// As another client, changes in all things what the program manages and has to repair; with `also_unmanaged` also what the program
+    /// does not manage and has to keep.
     fn change_all(&mut self, also_unmanaged: bool) {
         let drift = self.settings.drift.clone();
         let foreign_change = self.settings.foreign_change.clone().filter(|_| also_unmanaged);

@@ -60,8 +60,8 @@ impl From<ExternalFault> for ServiceError {
 }
 
 impl ServiceError {
-    /// Returns the HTTP status code of a response without a fault: a service rejects a creation over its quota, and a call of which it has
-    /// no thing. The other errors are those of faults.
+    /// Returns the HTTP status code of an error of the service itself: 403 for a creation over the quota, and 404 for a thing that does
+    /// not exist. The other errors come from injected faults, which have their own codes.
     pub(super) fn code(&self) -> u16 {
         if *self == Self::QuotaExceeded { 403 } else { 404 }
     }

@@ -67,7 +67,7 @@ impl<T: Clone + Serialize + Send> SimulatedService<T> {
         Self::attached((contents, path), faults)
     }
 
-    /// Returns a handle for the current life of a client.
+    /// Returns a handle for one process of the program, whose calls have the faults of the run.
     pub(super) fn attached((contents, path): (Arc<Mutex<ServiceContents<T>>>, Arc<str>), faults: &Faults) -> Self {
         Self { contents, path, calls: faults.external_calls() }
     }

@@ -97,7 +97,8 @@ fn after_change(case: &Case<'_>, baseline: &Baseline) -> Option<Comparison> {
     Some(Comparison { problem, expected: fresh.desired(name), actual: created.desired(name) })
 }
 
-/// Compares the state after an edit with that of a new object, and the state after undoing it with that of the undisturbed run.
+/// Compares the state after an edit with that of a new object, and the state after undoing it with that of the undisturbed run. Empty if
+/// the server rejected the edit.
 fn after_edit(case: &Case<'_>, variant: usize, baseline: &Baseline) -> Vec<Comparison> {
     let name = &case.target.name;
     let mut comparisons = Vec::new();

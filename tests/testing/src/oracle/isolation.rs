@@ -13,8 +13,9 @@ use crate::{
     target::Target,
 };
 
-/// Returns the first violation: both objects have the same children, the second one changes children of the first, or the deletion
-/// of one object changes (even case) or deletes (odd case) children of the other. `None` if there is none.
+/// Returns the first violation: both objects have the same children, the second one changes children of the first, or the deletion of
+/// one object affects the other. For an even number of the case, the second object is deleted, and the children of the first must not
+/// change; for an odd one, the first is deleted, and the children of the second must not be deleted. `None` if there is none.
 pub(super) fn violation(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let number = case.schedule.second_object?;
     let (target, outcome) = (case.target, case.outcome);

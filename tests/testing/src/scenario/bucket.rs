@@ -8,8 +8,8 @@ use crate::{
 const DISTURBED: &str = "another client changed the buckets";
 const RESTORED: &str = "the samples were put into their buckets again";
 
-/// Disturbs the buckets, unless that came before a call, and waits until the program is at rest. If samples no longer exist, puts them
-/// again, and waits once more. Records the states.
+/// Disturbs the buckets and waits until the program is at rest, if the call is 0; for another number, the disturbance came just before
+/// that call. If samples no longer exist, puts them again, and waits once more. Records the states.
 ///
 /// # Errors
 /// If the program does not come to rest, or changes an entry of another client.
@@ -20,7 +20,8 @@ pub(super) async fn run(
 ) -> Result<(), Failure> {
     let samples = &cluster.target.manifests.samples;
     let before = cluster.snapshot();
-    // Without a claim, a value that is no object stands for no object.
+    // The claim of an object, an entry of the operator beside it, keeps its last valid state. Without a claim, a value that is no object is
+    // the same as no entry.
     let has_claims = cluster.buckets.has_claims(samples);
     if call == 0 {
         if disturbance == StoreDisturbance::PurgeWhileStopped {

@@ -49,7 +49,7 @@ const EVENT_LOSS: Duration = Duration::from_secs(3);
 /// The time until the administrator repeats a write.
 const WRITE_RETRY: Duration = Duration::from_secs(5);
 
-/// The code of a create of an object that exists.
+/// The status code of the response to a create if the object exists.
 const CONFLICT: u16 = 409;
 
 /// A simulated cluster in which the program runs.
@@ -126,7 +126,7 @@ impl<'a> Cluster<'a> {
                 current.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.record_webhook_call(call)
             })
             .start();
-        // What the clusters are made of is orphaned, too.
+        // With `Orphan`, the objects that other clusters consist of stay, so these clusters stay, too.
         let may_end = schedule.propagation != Propagation::Orphan;
         let remote_clusters = RemoteClusters::new(seed, log.clone(), may_end);
         let (clock, buckets) = (RunClock::new(), BucketStores::new(&target.manifests.install));

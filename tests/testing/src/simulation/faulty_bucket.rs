@@ -105,8 +105,8 @@ impl FaultyBucket {
         self.end(call, result).await
     }
 
-    /// Writes the value of a key again, as another client between a read and a write. Returns whether the key has a value; otherwise
-    /// another client has made and removed one.
+    /// Writes the value of a key again, as another client that writes between a read and a write of the program. Returns `false` if the key
+    /// has no value: then nothing is written, and the write fails as if another client had created and removed one.
     async fn write_as_another_client(&self, key: &str) -> bool {
         let Ok(Some(entry)) = self.bucket.get(key).await else { return false };
         self.bucket.put_raw(key, entry.value);

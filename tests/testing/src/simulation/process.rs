@@ -101,6 +101,7 @@ impl Cluster<'_> {
         let clusters = self.remote_clusters.clone();
         let client = clusters.observe(client, &self.sandbox, None);
         let process_faults = self.faults.clone();
+        // Each process gets other random numbers, derived from the calls of those before it.
         let random = Seeded::new(self.seed ^ self.faults.calls() << 32);
         let environment = self.clock.environment(&self.faults, move || random.bits());
         let environment = environment

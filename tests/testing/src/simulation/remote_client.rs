@@ -32,7 +32,7 @@ impl RemoteClusters {
                 // Another cluster at this address has another certificate.
                 let is_same = known.is_some_and(|known| token.starts_with(&format!("{}-", known.cluster)));
                 if !is_same || clusters.connections.is_cut() {
-                    // The program goes on.
+                    // The program is not at rest: it will try again.
                     faults.stir();
                     return Err(ConnectionLost.into());
                 }

@@ -1,5 +1,5 @@
-//! `RemoteClusters`: simulates other clusters for an operator. When the operator writes an object that describes a cluster, a sandbox is
-//! started, and a second later the Secret with its kubeconfig is created.
+//! `RemoteClusters`: simulates other clusters for an operator. When the operator writes the record of a cluster (an object that names the
+//! Secret with its kubeconfig), a sandbox is started, and a second later that Secret is created.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -151,6 +151,7 @@ impl RemoteClusters {
                 secret,
                 ends_with_record,
                 is_record_deleted: false,
+                // Until the cluster is ready, no object in it counts.
                 base_version: u64::MAX,
                 keys: BTreeSet::new(),
             };

@@ -59,7 +59,8 @@ impl RemoteClusters {
         }
     }
 
-    /// Ends all clusters. Those that are in no other one are replaced; the program makes the records of the others again.
+    /// Ends all clusters, and replaces those that are in no other one by empty clusters. The others start again when the program writes
+    /// their records into the new clusters.
     async fn replace(&self) {
         let ended = std::mem::take(&mut *self.lock());
         self.connections.cut(Duration::ZERO);

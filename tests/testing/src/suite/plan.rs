@@ -181,7 +181,7 @@ fn stops(calls: u64) -> impl Iterator<Item = (u64, Fault)> {
     (1..=calls).flat_map(|call| [(call, Fault::StopBefore), (call, Fault::StopAfter)])
 }
 
-/// Returns pairs of stops: all, or a number of them taken evenly from all.
+/// Returns pairs of stops: all, or `limit` of them taken evenly from all. The second stop comes 1 to `calls` calls after the first.
 fn stop_pairs(calls: u64, limit: usize) -> Vec<Schedule> {
     let all = calls * calls;
     let count = all.min(limit as u64);

@@ -20,7 +20,7 @@ use crate::{
     target::Target,
 };
 
-/// The number of runs that the baseline and the footprint need.
+/// The number of runs of the program for its footprint and its baseline: one, and two.
 const BASELINE_RUNS: usize = 3;
 
 /// Runs the undisturbed program, checks that it converges, then runs the chosen checks and the check of the role, and reports
@@ -72,14 +72,17 @@ pub(crate) fn replay(target: &Target, older: Option<&Target>, schedule: &Schedul
     report
 }
 
-/// Runs a program twice, and its older release once, without disturbances.
+/// Runs a program twice without disturbances, with two seeds: what differs between the two results does not count as a difference in
+/// other runs. Runs its older release once.
 ///
 /// # Errors
 /// The finding, if a run fails, or if the program leaves objects behind or misuses an external service.
 fn baseline(target: &Target, older: Option<&Target>) -> Result<Baseline, Box<Finding>> {
-    let (first, second) = (run_undisturbed(target, 1)?, run_undisturbed(target, 2)?);
-    let older = older.map(|older| run_undisturbed(older, 1)).transpose()?;
-    let schedule = Schedule::undisturbed(1);
+    let (first_seed, second_seed) = (1, 2);
+    let (first, second) = (run_undisturbed(target, first_seed)?, run_undisturbed(target, second_seed)?);
+    let older = older.map(|older| run_undisturbed(older, first_seed)).transpose()?;
+    // One of the two runs is enough for these checks.
+    let schedule = Schedule::undisturbed(first_seed);
     let case = Case { check: Check::Convergence, target, schedule: &schedule, outcome: &first };
     match oracle::leaked_objects(&case).or_else(|| oracle::service_problem(&case)) {
         Some(finding) => Err(Box::new(finding)),

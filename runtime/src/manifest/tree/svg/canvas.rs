@@ -224,7 +224,7 @@ fn point_towards(corner: (i32, i32), other: (i32, i32)) -> (i32, i32) {
     (corner.0 + step(corner.0, other.0), corner.1 + step(corner.1, other.1))
 }
 
-/// Escapes text for XML, and leaves out characters that XML can't contain.
+/// Escapes text for XML, and leaves out control characters and the other characters that XML can't contain.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

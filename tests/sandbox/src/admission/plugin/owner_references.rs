@@ -1,8 +1,9 @@
 //! Implements `OwnerReferencesPermissionEnforcement`: checks the permissions to set owner references and
 //! `blockOwnerDeletion`.
 //!
-//! A user who sets owner references needs the permission to delete the object. A user who sets `blockOwnerDeletion` needs
-//! the permission to update the finalizers of the owner.
+//! A user who changes the owner references of an existing object needs the permission to delete it. A user who sets
+//! `blockOwnerDeletion` needs the permission to update the finalizers of the owner. The messages end with the reason
+//! and the error of the authorizer; in this server both are empty.
 
 use serde_json::Value;
 

@@ -13,13 +13,16 @@ const NAMESPACES: &str = "namespaces";
 /// The label with the object of the CD system: `NAMESPACE.NAME`.
 const INSTANCE_LABEL: &str = "app.kubernetes.io/instance";
 
-/// What an application deploys.
+/// The ConfigMap that stands for what an application deploys.
 pub(super) struct Deployment<'a> {
     /// The object of the CD system.
     pub(super) application: &'a Value,
     pub(super) namespace: &'a str,
+    /// Whether the namespace is created if it does not exist.
     pub(super) creates_namespace: bool,
+    /// The name of the release, and of the ConfigMap.
     pub(super) release: &'a str,
+    /// The source and the values, for the data of the ConfigMap.
     pub(super) content: Value,
 }
 
@@ -82,8 +85,9 @@ impl Deployment<'_> {
     }
 }
 
-/// Deletes everything that an application deployed, and the release with this namespace and name, if there is one: Helm uninstalls a
-/// release by its name, whoever has upgraded it since. Returns whether there was nothing left to delete.
+/// Deletes the ConfigMaps that an application deployed. Deletes also the ConfigMap of the release with this namespace and name, if there
+/// is one: Helm uninstalls a release by its name, even if another application has upgraded it since. Returns whether there was nothing
+/// left to delete.
 pub(super) async fn remove(
     client: &ControllerClient,
     application: &Value,
@@ -91,7 +95,8 @@ pub(super) async fn remove(
 ) -> Result<bool, ApiError> {
     let mut existing = deployed(client, application)?;
     if let Some((namespace, name)) = release {
-        existing.extend(client.get(&*client.served_kind(MAPS)?, namespace, name));
+        let map = client.get(&*client.served_kind(MAPS)?, namespace, name);
+        existing.extend(map.filter(|map| object::labels(map).any(|(label, _)| label == INSTANCE_LABEL)));
     }
     for map in &existing {
         delete(client, map).await?;

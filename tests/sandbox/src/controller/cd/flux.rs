@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use ring::digest::{SHA256, digest};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{
     Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult,
     deployment::{self, DEGRADED_CHART, Deployed, Deployment},
-    steps::{accept, report},
+    steps::{get_with_finalizer, report},
 };
 use crate::object;
 
@@ -17,11 +18,16 @@ const SOURCES: &[&str] = &[
     "ocirepositories.source.toolkit.fluxcd.io",
     "gitrepositories.source.toolkit.fluxcd.io",
 ];
-const RELEASES: &[&str] = &["helmreleases.helm.toolkit.fluxcd.io", "kustomizations.kustomize.toolkit.fluxcd.io"];
+const HELM_RELEASES: &str = "helmreleases.helm.toolkit.fluxcd.io";
+const RELEASES: &[&str] = &[HELM_RELEASES, "kustomizations.kustomize.toolkit.fluxcd.io"];
 /// The finalizer of all controllers of Flux.
 const FINALIZER: &str = "finalizers.fluxcd.io";
 /// The time between two attempts.
 const STEP: Duration = Duration::from_millis(500);
+/// The maximum length of the name of a Helm release. Flux ends a longer name with a hash.
+const MAX_RELEASE_NAME: usize = 53;
+/// The length of that hash, in hexadecimal digits.
+const NAME_HASH: usize = 12;
 
 /// The group resource and the key of an object.
 type FluxKey = (&'static str, ObjectKey);
@@ -57,7 +63,7 @@ impl Controller for Sources {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (resource, key): &FluxKey) -> ReconcileResult {
-        let Some((kind, source)) = accept(client, resource, key, FINALIZER).await? else {
+        let Some((kind, source)) = get_with_finalizer(client, resource, key, FINALIZER).await? else {
             return Ok(Action::AwaitChange);
         };
         if object::is_deleting(&source) {
@@ -83,7 +89,7 @@ impl Controller for Releases {
     }
 
     async fn reconcile(&mut self, client: &ControllerClient, (resource, key): &FluxKey) -> ReconcileResult {
-        let Some((kind, release)) = accept(client, resource, key, FINALIZER).await? else {
+        let Some((kind, release)) = get_with_finalizer(client, resource, key, FINALIZER).await? else {
             return Ok(Action::AwaitChange);
         };
         let later = Action::RequeueAt(Instant::now() + STEP);
@@ -94,17 +100,17 @@ impl Controller for Releases {
             if missing_kubeconfig(client, &release).is_some() {
                 return Ok(later);
             }
-            let name = |field: &str| object::text(&release, &["spec", field]);
-            let installed = Some((name("targetNamespace"), name("releaseName"))).filter(|(_, name)| !name.is_empty());
+            // Helm uninstalls a release by its name. A kustomization has none.
+            let release_name = (*resource == HELM_RELEASES).then(|| release_name(&release));
+            let installed = release_name.as_deref().map(|name| (target_namespace(&release), name));
             if !deployment::remove(client, &release, installed).await? {
                 return Ok(later);
             }
             client.remove_finalizer(&kind, &release, FINALIZER).await?;
             return Ok(Action::AwaitChange);
         }
-        let (condition, is_done) = deploy(client, &release).await?;
-        let (status, reason, message) = (condition.0, condition.1, condition.2.as_str());
-        report(client, &kind, &release, &[("Ready", status, reason, message)], json!({})).await?;
+        let ((status, reason, message), is_done) = deploy(client, resource, &release).await?;
+        report(client, &kind, &release, &[("Ready", status, reason, &*message)], json!({})).await?;
         Ok(if is_done { Action::AwaitChange } else { later })
     }
 }
@@ -119,8 +125,35 @@ fn missing_kubeconfig<'a>(client: &ControllerClient, release: &'a Value) -> Opti
 /// The status, reason and message of the condition `Ready`.
 type Ready = (&'static str, &'static str, String);
 
-/// Deploys a release or a kustomization. Returns its condition, and whether it waits for a change.
-async fn deploy(client: &ControllerClient, release: &Value) -> Result<(Ready, bool), ApiError> {
+/// Returns the namespace into which a release or a kustomization is deployed: by default, its own. The manifests of a kustomization
+/// without `targetNamespace` keep the namespaces that they name; its own namespace stands for them, since no manifest is read.
+fn target_namespace(release: &Value) -> &str {
+    match object::text(release, &["spec", "targetNamespace"]) {
+        "" => object::namespace(release),
+        namespace => namespace,
+    }
+}
+
+/// Returns the name of the Helm release of a `HelmRelease`. The default is `TARGETNAMESPACE-NAME`, and `NAME` without a
+/// `targetNamespace`. A name that is too long for Helm is shortened, and ends with its hash.
+fn release_name(release: &Value) -> String {
+    let spec = &release["spec"];
+    let name = match (object::text(spec, &["releaseName"]), object::text(spec, &["targetNamespace"])) {
+        ("", "") => object::name(release).to_owned(),
+        ("", namespace) => format!("{namespace}-{}", object::name(release)),
+        (name, _) => name.to_owned(),
+    };
+    if name.len() <= MAX_RELEASE_NAME {
+        return name;
+    }
+    let beginning = name.chars().take(MAX_RELEASE_NAME - NAME_HASH - 1);
+    let hash: String = digest(&SHA256, name.as_bytes()).as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    beginning.chain(['-']).chain(hash.chars().take(NAME_HASH)).collect()
+}
+
+/// Deploys a release or a kustomization, an object of the group resource. Returns its condition, and whether the next attempt waits for a
+/// change of the object.
+async fn deploy(client: &ControllerClient, resource: &str, release: &Value) -> Result<(Ready, bool), ApiError> {
     let spec = &release["spec"];
     let Some(source) = source(client, release) else {
         return Ok((("False", "SourceNotReady", "the source does not exist".to_owned()), false));
@@ -131,12 +164,12 @@ async fn deploy(client: &ControllerClient, release: &Value) -> Result<(Ready, bo
     if let Some(kubeconfig) = missing_kubeconfig(client, release) {
         return Ok((("False", "ReconciliationFailed", format!("secrets \"{kubeconfig}\" not found")), false));
     }
-    let release_name = object::text(spec, &["releaseName"]);
+    let name = if resource == HELM_RELEASES { release_name(release) } else { object::name(release).to_owned() };
     let deployment = Deployment {
         application: release,
-        namespace: object::text(spec, &["targetNamespace"]),
+        namespace: target_namespace(release),
         creates_namespace: spec["install"]["createNamespace"] == true,
-        release: if release_name.is_empty() { object::name(release) } else { release_name },
+        release: &name,
         content: json!({
             "source": source["spec"], "chart": spec["chart"], "path": spec["path"], "values": spec["values"],
         }),

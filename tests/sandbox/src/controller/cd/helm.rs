@@ -8,14 +8,14 @@ use tokio::time::Instant;
 use super::{
     Action, ApiError, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult,
     deployment::{self, DEGRADED_CHART, Deployed, Deployment},
-    steps::{accept, report},
+    steps::{get_with_finalizer, report},
 };
 use crate::object;
 
 const DEPLOYMENTS: &str = "helmdeployments.cd.opgen.dev";
 const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 /// The label of a definition that an operator has installed.
-const OF_OPERATOR: (&str, &str) = ("app.kubernetes.io/managed-by", "opgen");
+const OPERATOR_LABEL: (&str, &str) = ("app.kubernetes.io/managed-by", "opgen");
 /// The finalizer of the controller.
 const FINALIZER: &str = "cd.opgen.dev/simulation";
 /// The time between two attempts.
@@ -39,11 +39,12 @@ impl Controller for HelmDeployments {
 
     async fn reconcile(&mut self, client: &ControllerClient, key: &ObjectKey) -> ReconcileResult {
         let definition = client.get(&*client.served_kind(DEFINITIONS)?, "", DEPLOYMENTS).unwrap_or_default();
-        if object::labels(&definition).any(|label| label == OF_OPERATOR) {
+        if object::labels(&definition).any(|label| label == OPERATOR_LABEL) {
             return Ok(Action::AwaitChange);
         }
-        let accepted = accept(client, DEPLOYMENTS, key, FINALIZER).await?;
-        let Some((kind, release)) = accepted else { return Ok(Action::AwaitChange) };
+        let Some((kind, release)) = get_with_finalizer(client, DEPLOYMENTS, key, FINALIZER).await? else {
+            return Ok(Action::AwaitChange);
+        };
         let later = Action::RequeueAt(Instant::now() + STEP);
         if object::is_deleting(&release) {
             if !object::finalizers(&release).contains(&FINALIZER) {
@@ -75,7 +76,7 @@ fn missing_kubeconfig<'a>(client: &ControllerClient, release: &'a Value) -> Opti
 /// The statuses of the conditions `Available` and `Ready`, and their reason and message.
 type HelmOutcome = (&'static str, &'static str, &'static str, String);
 
-/// Deploys a release. Returns its conditions, and whether it waits for a change.
+/// Deploys a release. Returns its conditions, and whether the next attempt waits for a change of the object.
 async fn deploy(client: &ControllerClient, release: &Value) -> Result<(HelmOutcome, bool), ApiError> {
     let spec = &release["spec"];
     if let Some(kubeconfig) = missing_kubeconfig(client, release) {

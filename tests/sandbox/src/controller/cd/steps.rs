@@ -1,5 +1,5 @@
-//! Functions that the simulated CD controllers share: one adds the finalizer of the controller to an object, another writes the conditions
-//! of an object.
+//! Functions that the simulated CD controllers share: one reads an object and adds the finalizer of the controller, the other writes the
+//! conditions of an object.
 
 use std::sync::Arc;
 
@@ -11,8 +11,9 @@ use crate::{kind::Kind, object};
 /// The type, status, reason and message of a condition.
 type CdCondition<'a> = (&'a str, &'a str, &'a str, &'a str);
 
-/// Returns an object after it has the finalizer; `None` if it does not exist, or if the finalizer was just added.
-pub(super) async fn accept(
+/// Returns an object and its kind, if it has the finalizer or is being deleted. If an object has no finalizer yet, adds it and returns
+/// `None`: the change is an event, which reconciles the object again. Also `None` if the object does not exist.
+pub(super) async fn get_with_finalizer(
     client: &ControllerClient,
     resource: &str,
     (namespace, name): &ObjectKey,
@@ -29,11 +30,11 @@ pub(super) async fn accept(
         "uid": object::uid(&object), "resourceVersion": object::version(&object), "finalizers": finalizers,
     });
     client.merge_patch(&kind, (namespace, name), "", &json!({"metadata": metadata})).await?;
-    // The change is an event, which continues.
     Ok(None)
 }
 
-/// Writes conditions and the observed generation, if they differ.
+/// Replaces the status of an object by `extra`, the conditions and the observed generation, unless it is the same already. A condition
+/// whose status did not change keeps its transition time.
 pub(super) async fn report(
     client: &ControllerClient,
     kind: &Kind,

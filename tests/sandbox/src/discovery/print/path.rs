@@ -6,6 +6,7 @@ use serde_json::Value;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct JsonPath(Vec<PathStep>);
 
+/// A step of a path.
 #[derive(Clone, Debug, PartialEq)]
 enum PathStep {
     /// A field of an object.

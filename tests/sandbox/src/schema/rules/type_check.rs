@@ -41,7 +41,7 @@ pub(crate) fn type_errors(rule: &ValidationRule, schema: &Value) -> Option<Strin
     if let Some(unknown) = unknown_names(program, &rule.expression, schema) {
         return Some(format!("compilation failed: {unknown}"));
     }
-    (!may_be_true(program, schema)).then(|| "cel expression must evaluate to a bool".to_owned())
+    (!may_be_boolean(program, schema)).then(|| "cel expression must evaluate to a bool".to_owned())
 }
 
 /// Returns the errors about variables and fields in an expression that the schema doesn't have; `None` if there are
@@ -67,7 +67,7 @@ pub(crate) fn is_not_string(program: &Program) -> bool {
 const ARITHMETIC: [&str; 6] = ["_+_", "_-_", "_*_", "_/_", "_%_", "-_"];
 
 /// Returns whether the result of an expression may be a boolean, as far as its form shows.
-fn may_be_true(program: &Program, schema: &Value) -> bool {
+fn may_be_boolean(program: &Program, schema: &Value) -> bool {
     match &program.expression().expr {
         Expr::Literal(literal) => matches!(literal, LiteralValue::Boolean(_)),
         Expr::List(_) | Expr::Map(_) => false,

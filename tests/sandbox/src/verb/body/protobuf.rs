@@ -298,6 +298,7 @@ impl<'a> WireFields<'a> {
     /// Returns the number and value of the next field; `None` if the input is invalid.
     fn next_field(&mut self) -> Option<(u64, WireValue<'a>)> {
         let tag = self.varint()?;
+        // The wire types: 0 is a variable-length integer, 1 has 64 bits, 2 has a length in front, 5 has 32 bits.
         let part = match tag & 7 {
             0 => WireValue::Number(self.varint()?),
             1 => WireValue::Number(u64::from_le_bytes(self.take_bytes(8)?.try_into().ok()?)),

@@ -4,9 +4,8 @@ use serde_json::Value;
 
 use super::{
     events,
-    format::{Cells, count, is_condition_true, items, length, row_with_age, text_or},
+    format::{Cells, count, is_condition_true, items, length, only_age, row_with_age, text_or},
     nodes,
-    workloads::only_age,
 };
 use crate::object::{at, name, text};
 

@@ -33,6 +33,11 @@ pub(super) fn row_with_age(object: &Value, now: Timestamp, cells: impl IntoItera
     row
 }
 
+/// Returns the row of an object of which the table shows only the name and the age.
+pub(super) fn only_age(object: &Value, now: Timestamp) -> Vec<Value> {
+    row_with_age(object, now, [])
+}
+
 /// Returns the text at a path, or `default` if it is absent or empty.
 pub(super) fn text_or(object: &Value, path: &[&str], default: &str) -> Value {
     let value = text(object, path);

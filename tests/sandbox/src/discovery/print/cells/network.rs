@@ -3,9 +3,8 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{
-    format::{Cells, NONE, UNKNOWN, UNSET, count, items, join_first, labels, row_with_age, selector, text_or},
-    workloads::only_age,
+use super::format::{
+    Cells, NONE, UNKNOWN, UNSET, count, items, join_first, labels, only_age, row_with_age, selector, text_or,
 };
 use crate::object::{at, number, text};
 
@@ -29,7 +28,7 @@ pub(super) fn printer_for(group: &str, plural: &str) -> Option<Cells> {
             let part = |field| text(object, &["spec", "parentRef", field]);
             let parts = [part("group"), part("resource"), part("namespace"), part("name")];
             let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-            // The table has no column for the age.
+            // As upstream, the row ends with the age, although the table has no column for it.
             row_with_age(object, now, [parts.join("/").into()])
         },
         ("", "serviceaccounts") => only_age,
@@ -148,10 +147,4 @@ fn ingress_class(object: &Value, now: Timestamp) -> Vec<Value> {
 /// Prints the row of a NetworkPolicy.
 fn network_policy(object: &Value, now: Timestamp) -> Vec<Value> {
     row_with_age(object, now, [selector(object, &["spec", "podSelector"]).into()])
-}
-
-/// Returns a Node's address of the given type, such as `InternalIP`; `None` if it has none.
-pub(super) fn address<'a>(object: &'a Value, kind: &str) -> Option<&'a str> {
-    let found = items(object, &["status", "addresses"]).iter().find(|address| text(address, &["type"]) == kind)?;
-    Some(text(found, &["address"]))
 }

@@ -3,10 +3,7 @@
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{
-    format::{NONE, UNKNOWN, age, items, text_or},
-    network::address,
-};
+use super::format::{NONE, UNKNOWN, age, items, text_or};
 use crate::object::{labels, name, text};
 
 /// The labels that name a role: the first by its suffix, the second by its value.
@@ -48,4 +45,10 @@ fn roles(object: &Value) -> String {
     roles.sort_unstable();
     roles.dedup();
     if roles.is_empty() { NONE.to_owned() } else { roles.join(",") }
+}
+
+/// Returns the address of a Node of the given type, such as `InternalIP`; `None` if it has none.
+fn address<'a>(object: &'a Value, kind: &str) -> Option<&'a str> {
+    let found = items(object, &["status", "addresses"]).iter().find(|address| text(address, &["type"]) == kind)?;
+    Some(text(found, &["address"]))
 }

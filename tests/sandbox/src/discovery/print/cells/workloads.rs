@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::{
     super::duration::{between, since},
     format::{
-        Cells, NONE, UNSET, age, count, is_condition_true, join_texts, labels, length, row_with_age, scalar_text,
-        selector, text_or,
+        Cells, NONE, UNSET, count, is_condition_true, join_texts, labels, length, row_with_age, scalar_text, selector,
+        text_or,
     },
     pods,
 };
@@ -55,10 +55,12 @@ fn replica_row(object: &Value, now: Timestamp, selector: String) -> Vec<Value> {
     row
 }
 
+/// Prints the row of a ReplicationController, whose selector is a map of labels.
 fn replication_controller(object: &Value, now: Timestamp) -> Vec<Value> {
     replica_row(object, now, labels(object, &["spec", "selector"]))
 }
 
+/// Prints the row of a ReplicaSet.
 fn replica_set(object: &Value, now: Timestamp) -> Vec<Value> {
     replica_row(object, now, selector(object, &["spec", "selector"]))
 }
@@ -113,12 +115,6 @@ fn controller_revision(object: &Value, now: Timestamp) -> Vec<Value> {
 
 /// Prints the row of a Job with its completions and its duration.
 fn job(object: &Value, now: Timestamp) -> Vec<Value> {
-    let conditions_by_priority = ["Complete", "Failed", "", "Suspended", "FailureTarget", "SuccessCriteriaMet"];
-    let status = conditions_by_priority.into_iter().find(|condition| match *condition {
-        "" => is_deleting(object),
-        condition => is_condition_true(object, condition),
-    });
-    let status = status.map_or("Running", |status| if status.is_empty() { "Terminating" } else { status });
     let succeeded = count(object, &["status", "succeeded"]);
     let parallelism = count(object, &["spec", "parallelism"]);
     let completions = match number(object, &["spec", "completions"]) {
@@ -128,10 +124,26 @@ fn job(object: &Value, now: Timestamp) -> Vec<Value> {
     };
     let time = |field| text(object, &["status", field]).parse::<Timestamp>().ok();
     let duration = time("startTime").map(|start| between(start, time("completionTime").unwrap_or(now)));
-    let mut row = row_with_age(object, now, [status.into(), completions.into(), duration.unwrap_or_default().into()]);
+    let mut row = row_with_age(
+        object,
+        now,
+        [job_state(object).into(), completions.into(), duration.unwrap_or_default().into()],
+    );
     row.extend(containers(object, &TEMPLATE));
     row.push(selector(object, &["spec", "selector"]).into());
     row
+}
+
+/// Returns the state of a Job: a condition that ends it, then its deletion, then another condition.
+fn job_state(object: &Value) -> &'static str {
+    let is_true = |condition: &&str| is_condition_true(object, condition);
+    if let Some(end) = ["Complete", "Failed"].into_iter().find(is_true) {
+        return end;
+    }
+    if is_deleting(object) {
+        return "Terminating";
+    }
+    ["Suspended", "FailureTarget", "SuccessCriteriaMet"].into_iter().find(is_true).unwrap_or("Running")
 }
 
 /// Prints the row of a CronJob with its last schedule time.
@@ -207,11 +219,6 @@ fn metrics(object: &Value) -> String {
         _ if more > 0 => format!("{} + {more} more...", metrics.get(..2).unwrap_or_default().join(", ")),
         _ => metrics.join(", "),
     }
-}
-
-/// Prints the row of a kind that shows only its name and age.
-pub(super) fn only_age(object: &Value, now: Timestamp) -> Vec<Value> {
-    vec![name(object).into(), age(object, now)]
 }
 
 #[cfg(test)]
