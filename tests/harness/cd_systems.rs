@@ -13,15 +13,38 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::Plane;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
-/// Applies all definitions in a folder, with those in the folders below it.
+use crate::{
+    Plane,
+    wait::{self, PATIENCE},
+};
+
+/// Applies all definitions in a folder, with those in the folders below it, and waits until the API server lists their kinds: a controller
+/// that misses one at its start ends.
 async fn apply_definitions(plane: &Plane, folder: &Path) {
+    let mut kinds = Vec::new();
     for file in yaml_files(folder) {
         let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         for document in text.split("\n---\n").filter(|text| text.contains("kind: CustomResourceDefinition")) {
             plane.apply(document).await;
+            let definition: CustomResourceDefinition =
+                serde_saphyr::from_str(document).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            let spec = definition.spec;
+            let served = spec.versions.into_iter().filter(|version| version.served);
+            kinds.extend(served.map(|version| (format!("{}/{}", spec.group, version.name), spec.names.plural.clone())));
         }
+    }
+    let client = plane.client();
+    for (version, plural) in kinds {
+        wait::until(format!("the API server lists {plural} of {version}"), PATIENCE, async || {
+            let found = client.list_api_group_resources(&version).await.map_err(|error| error.to_string())?;
+            match found.resources.iter().any(|resource| resource.name == plural) {
+                true => Ok(()),
+                false => Err(format!("{} others", found.resources.len())),
+            }
+        })
+        .await;
     }
 }
 
