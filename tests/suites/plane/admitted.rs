@@ -1,7 +1,9 @@
-//! What a definition admits, its type decodes: objects by chance at the edges of the schema, created on the API server.
+//! What a definition admits, its type decodes: objects by chance at the edges of the schema, created on the API server. And types of
+//! Kubernetes that a definition embeds are merged as in the kinds of Kubernetes.
 
 mod dice;
 mod kind;
+mod template;
 mod value;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -26,7 +28,10 @@ const OBJECTS: u64 = 400;
 const OPEN_FIELDS: [&str; 3] = ["any", "raw", "json"];
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case("whatever_the_schema_admits_is_decoded", decodes)]
+    vec![
+        case("whatever_the_schema_admits_is_decoded", decodes),
+        case("two_managers_that_apply_a_container_each_of_an_embedded_template_keep_both", template::applied),
+    ]
 }
 
 async fn decodes(plane: Arc<Plane>) {
