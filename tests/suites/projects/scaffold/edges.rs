@@ -126,7 +126,7 @@ impl Scripted {
 
 /// A command line for each verb there is.
 fn rows(place: &Place) -> Vec<(String, String)> {
-    let verbs = help::subcommands(&|verb| place.opgen(&format!("{verb} --help")).stdout);
+    let verbs = help::subcommands(&|verb: &str| place.opgen(&format!("{verb} --help")).stdout);
     assert!(verbs.len() >= VERBS.len(), "{verbs:?}");
     let row = |verb: String| {
         let row = VERBS.iter().find(|(known, _)| *known == verb);
