@@ -197,6 +197,10 @@ pub(crate) struct Check {
     /// Write breaking changes and new permissions to this file, as SARIF for code reviews
     #[arg(long, value_name = "FILE")]
     pub(crate) sarif: Option<PathBuf>,
+
+    /// Timeout of each request to the API server, in seconds, with `--against cluster`
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub(crate) request_timeout: u64,
 }
 
 /// Show the tree of the operator's kinds, or the state of one object

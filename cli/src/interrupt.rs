@@ -3,8 +3,9 @@
 //! `dev` and `sandbox` use `shutdown` instead.
 
 use std::{
+    io::{self, Read},
     path::{Path, PathBuf},
-    process::{Child, ExitStatus},
+    process::{Child, Command, ExitStatus, Output, Stdio},
     sync::{Mutex, MutexGuard, PoisonError},
     thread,
 };
@@ -96,13 +97,34 @@ pub(crate) fn uninterrupted<T>(work: impl FnOnce() -> T) -> T {
 }
 
 /// Waits for a program, and terminates it on a signal.
-pub(crate) fn wait(mut child: Child) -> std::io::Result<ExitStatus> {
+pub(crate) fn wait(mut child: Child) -> io::Result<ExitStatus> {
     let id = Pid::from_child(&child);
     let guard = guard(Cleanup::TerminateProcess(id));
     // The id can't be reused before `child.wait()`.
     while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(id), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {}
     drop(guard);
     child.wait()
+}
+
+/// Runs a program without input, and returns its output. A signal terminates the program.
+pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    thread::scope(|scope| {
+        let (stdout, stderr) = (scope.spawn(|| read_all(stdout)), scope.spawn(|| read_all(stderr)));
+        let status = wait(child)?;
+        let joined = |read: thread::ScopedJoinHandle<'_, io::Result<Vec<u8>>>| {
+            read.join().unwrap_or_else(|_| Err(io::Error::other("failed to read the output of the program")))
+        };
+        Ok(Output { status, stdout: joined(stdout)?, stderr: joined(stderr)? })
+    })
+}
+
+/// Reads a stream to its end; empty if there is none.
+fn read_all(stream: Option<impl Read>) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    stream.map_or(Ok(0), |mut stream| stream.read_to_end(&mut bytes))?;
+    Ok(bytes)
 }
 
 /// Registers a cleanup until the guard is dropped.

@@ -337,17 +337,49 @@ mod tests {
         Client::new(kube::Client::new(tower::service_fn(respond), "default"))
     }
 
-    #[tokio::test]
-    async fn the_events_lost_in_an_outage_are_logged_in_one_line_after_it() {
+    /// Returns the client of a server that refuses to create anything with this status.
+    fn refusing(status: &Value) -> Client {
+        let body = status.to_string().into_bytes();
+        let respond = move |_: Request<Body>| {
+            let response = Response::builder().status(403).body(Body::from(body.clone()));
+            std::future::ready(response)
+        };
+        Client::new(kube::Client::new(tower::service_fn(respond), "default"))
+    }
+
+    /// Records five different events about an object, and returns the lines of the log.
+    async fn log_of_five_events(client: Client) -> Vec<String> {
         let log = Log::capture();
         let object = EventObject { kind: kind_of::<Pod>(), key: ObjectKey::cluster("a"), uid: Uid::default() };
         let regarding = Regarding { object, child: None };
-        let (recorder, result) = EventRecorder::new(unreachable_for(3), Environment::system(), ("shop", "shops"));
+        let (recorder, result) = EventRecorder::new(client, Environment::system(), ("shop", "shops"));
         for number in 0..5 {
             recorder.normal(&regarding, "Created", "Apply", &format!("created number {number}"));
         }
         drop(recorder);
         result.await;
-        assert_eq!(log.lines(), ["WARN events were not recorded while the API server was unavailable events=3"]);
+        log.lines()
+    }
+
+    #[tokio::test]
+    async fn the_events_lost_in_an_outage_are_logged_in_one_line_after_it() {
+        let lines = log_of_five_events(unreachable_for(3)).await;
+        assert_eq!(lines, ["WARN events were not recorded while the API server was unavailable events=3"]);
+    }
+
+    #[tokio::test]
+    async fn the_events_that_an_ending_namespace_refuses_are_not_logged() {
+        let refusal = |causes: Value| {
+            json!({
+                "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "code": 403,
+                "reason": "Forbidden", "message": "events \"a\" is forbidden",
+                "details": {"name": "a", "kind": "events", "causes": causes},
+            })
+        };
+        let message = "namespace default is being terminated";
+        let ending = json!([{"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}]);
+        assert_eq!(log_of_five_events(refusing(&refusal(ending))).await, [""; 0]);
+        // Another refusal is logged, for each event.
+        assert_eq!(log_of_five_events(refusing(&refusal(json!([])))).await.len(), 5);
     }
 }

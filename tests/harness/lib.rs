@@ -9,6 +9,7 @@ pub mod case;
 pub mod cd_systems;
 pub mod credentials;
 pub mod difference;
+pub mod help;
 pub mod kubectl;
 pub mod kubelet;
 pub mod leaders;

@@ -8,6 +8,7 @@ use super::release::{Located, Release};
 use crate::{
     error::{Error, Result, ResultExt as _},
     generator::sandbox_check::{LabelledObject, check_objects},
+    interrupt,
 };
 
 /// The word for `--against` that means the cluster of the kubeconfig.
@@ -20,50 +21,105 @@ const COMPARED: [(&str, &str); 3] = [
     ("Role", "roles.rbac.authorization.k8s.io"),
 ];
 
-/// Reads the objects of a release as they are in the cluster. Objects that are not installed are missing in it.
-pub(crate) fn installed(release: &Release) -> Result<Release> {
-    let mut installed = Vec::new();
-    for (kind, resource) in COMPARED {
-        for located in release.of_kind(kind) {
-            let metadata = &located.object["metadata"];
-            let name = metadata["name"].as_str().unwrap_or_default();
-            let mut arguments = vec!["get", resource, name, "--ignore-not-found"];
-            arguments
-                .extend(metadata["namespace"].as_str().map(|namespace| ["--namespace", namespace]).iter().flatten());
-            if let Some(object) = kubectl(&arguments)? {
-                installed.push(Located { file: PathBuf::from(CLUSTER), object });
-            }
-        }
-    }
-    if installed.is_empty() {
-        return Err(Error::failed("nothing of this project is installed in the cluster of the kubeconfig")
-            .hint("choose the cluster with `kubectl config use-context`, or name a release with `--against`"));
-    }
-    Ok(Release::from_objects(installed))
+/// The cluster of the kubeconfig, read with kubectl.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kubectl {
+    /// The timeout of each request to the API server, in seconds.
+    pub(crate) request_timeout: u64,
 }
 
-/// Returns the fields of the stored objects that the new definitions would refuse, one line for each.
-pub(crate) fn invalid_objects(installed: &Release, release: &Release) -> Result<Vec<String>> {
-    const KIND: &str = "CustomResourceDefinition";
-    let (mut definitions, mut stored) = (Vec::new(), Vec::new());
-    for before in installed.of_kind(KIND) {
-        let Some(after) = release.of_kind(KIND).find(|after| after.full_name() == before.full_name()) else { continue };
-        let mut definition = after.object.clone();
-        // No operator runs here that converts the objects.
-        if let Some(spec) = definition["spec"].as_object_mut() {
-            spec.insert("conversion".to_owned(), json!({"strategy": "None"}));
+impl Kubectl {
+    /// Reads the objects of a release as they are in the cluster. Objects that are not installed are missing in it.
+    pub(crate) fn installed(self, release: &Release) -> Result<Release> {
+        let mut installed = Vec::new();
+        for (kind, resource) in COMPARED {
+            for located in release.of_kind(kind) {
+                let metadata = &located.object["metadata"];
+                let name = metadata["name"].as_str().unwrap_or_default();
+                let mut arguments = vec!["get", resource, name, "--ignore-not-found"];
+                if let Some(namespace) = metadata["namespace"].as_str() {
+                    arguments.extend(["--namespace", namespace]);
+                }
+                if let Some(object) = self.run(&arguments)? {
+                    installed.push(Located { file: PathBuf::from(CLUSTER), object });
+                }
+            }
         }
-        let Some(version) = kept_version(&before.object, &after.object) else {
-            let problem = format!("the objects of `{}` can't be checked", before.full_name());
-            return Err(Error::failed(problem)
-                .because("no version of before is still served")
-                .hint("keep one version in the release, and remove it in the next one"));
-        };
-        definitions.push(LabelledObject { label: before.full_name(), object: definition });
-        stored.extend(list_objects(&before.object, &version)?);
+        if installed.is_empty() {
+            return Err(Error::failed("nothing of this project is installed in the cluster of the kubeconfig")
+                .hint("choose the cluster with `kubectl config use-context`, or name a release with `--against`"));
+        }
+        Ok(Release::from_objects(installed))
     }
-    let report = check_objects(&definitions, &stored, "Ignore")?;
-    Ok(report.refusals)
+
+    /// Returns the fields of the stored objects that the new definitions would refuse, one line for each.
+    pub(crate) fn invalid_objects(self, installed: &Release, release: &Release) -> Result<Vec<String>> {
+        const KIND: &str = "CustomResourceDefinition";
+        let (mut definitions, mut stored) = (Vec::new(), Vec::new());
+        for before in installed.of_kind(KIND) {
+            let Some(after) = release.of_kind(KIND).find(|after| after.full_name() == before.full_name()) else {
+                continue;
+            };
+            let mut definition = after.object.clone();
+            // No operator runs here that converts the objects.
+            if let Some(spec) = definition["spec"].as_object_mut() {
+                spec.insert("conversion".to_owned(), json!({"strategy": "None"}));
+            }
+            let Some(version) = kept_version(&before.object, &after.object) else {
+                let problem = format!("the objects of `{}` can't be checked", before.full_name());
+                return Err(Error::failed(problem)
+                    .because("no version of before is still served")
+                    .hint("keep one version in the release, and remove it in the next one"));
+            };
+            definitions.push(LabelledObject { label: before.full_name(), object: definition });
+            stored.extend(self.list_objects(&before.object, &version)?);
+        }
+        let report = check_objects(&definitions, &stored, "Ignore")?;
+        Ok(report.refusals)
+    }
+
+    /// Lists all objects of a kind in one version, with only the metadata that a create request may have.
+    fn list_objects(self, definition: &Value, version: &str) -> Result<Vec<LabelledObject>> {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let spec = &definition["spec"];
+        let (kind, resource) = (
+            text(&spec["names"]["kind"]),
+            format!("{}.{version}.{}", text(&spec["names"]["plural"]), text(&spec["group"])),
+        );
+        let list = self.run(&["get", &resource, "--all-namespaces"])?.unwrap_or_default();
+        let object = |mut object: Value| {
+            let (namespace, name) = (text(&object["metadata"]["namespace"]), text(&object["metadata"]["name"]));
+            let metadata: serde_json::Map<_, _> = ["name", "namespace", "labels", "annotations"]
+                .into_iter()
+                .filter_map(|field| Some((field.to_owned(), object["metadata"].get(field)?.clone())))
+                .collect();
+            object["metadata"] = Value::Object(metadata);
+            let place = if namespace.is_empty() { name } else { format!("{namespace}/{name}") };
+            LabelledObject { label: format!("{kind} {place}"), object }
+        };
+        Ok(list["items"].as_array().cloned().unwrap_or_default().into_iter().map(object).collect())
+    }
+
+    /// Runs kubectl, and returns its output; `None` if it prints nothing. A signal terminates it.
+    fn run(self, arguments: &[&str]) -> Result<Option<Value>> {
+        let failed = || format!("failed to run `kubectl {}`", arguments.join(" "));
+        let timeout = format!("{}s", self.request_timeout);
+        let mut command = Command::new("kubectl");
+        command.args(arguments).args(["--output", "json", "--request-timeout", &timeout]);
+        let output = interrupt::output(&mut command).map_err(|error| {
+            Error::failed(failed()).because(error).hint("install kubectl, or name a release with `--against`")
+        })?;
+        if !output.status.success() {
+            let cause = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            return Err(Error::failed(failed())
+                .because(cause)
+                .hint("check the context of the kubeconfig and your rights"));
+        }
+        if output.stdout.trim_ascii().is_empty() {
+            return Ok(None);
+        }
+        serde_json::from_slice(&output.stdout).map(Some).or_failed(failed)
+    }
 }
 
 /// Returns the version to read the objects in: the stored one if both releases serve it, else the first one that both serve.
@@ -77,43 +133,4 @@ fn kept_version(before: &Value, after: &Value) -> Option<String> {
     let is_kept = |name: &str| after.iter().any(|(other, _)| other == name);
     let kept = || before.iter().filter(|(name, _)| is_kept(name));
     kept().find(|(_, is_stored)| *is_stored).or_else(|| kept().next()).map(|(name, _)| name.clone())
-}
-
-/// Lists all objects of a kind in one version, with only the metadata that a create request may have.
-fn list_objects(definition: &Value, version: &str) -> Result<Vec<LabelledObject>> {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let spec = &definition["spec"];
-    let (kind, resource) = (
-        text(&spec["names"]["kind"]),
-        format!("{}.{version}.{}", text(&spec["names"]["plural"]), text(&spec["group"])),
-    );
-    let list = kubectl(&["get", &resource, "--all-namespaces"])?.unwrap_or_default();
-    let object = |mut object: Value| {
-        let (namespace, name) = (text(&object["metadata"]["namespace"]), text(&object["metadata"]["name"]));
-        let metadata: serde_json::Map<_, _> = ["name", "namespace", "labels", "annotations"]
-            .into_iter()
-            .filter_map(|field| Some((field.to_owned(), object["metadata"].get(field)?.clone())))
-            .collect();
-        object["metadata"] = Value::Object(metadata);
-        let place = if namespace.is_empty() { name } else { format!("{namespace}/{name}") };
-        LabelledObject { label: format!("{kind} {place}"), object }
-    };
-    Ok(list["items"].as_array().cloned().unwrap_or_default().into_iter().map(object).collect())
-}
-
-/// Runs kubectl, and returns its output; `None` if it prints nothing.
-fn kubectl(arguments: &[&str]) -> Result<Option<Value>> {
-    let failed = || format!("failed to run `kubectl {}`", arguments.join(" "));
-    let output = Command::new("kubectl").args(arguments).args(["--output", "json"]).output();
-    let output = output.map_err(|error| {
-        Error::failed(failed()).because(error).hint("install kubectl, or name a release with `--against`")
-    })?;
-    if !output.status.success() {
-        let cause = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(Error::failed(failed()).because(cause).hint("check the context of the kubeconfig and your rights"));
-    }
-    if output.stdout.trim_ascii().is_empty() {
-        return Ok(None);
-    }
-    serde_json::from_slice(&output.stdout).map(Some).or_failed(failed)
 }

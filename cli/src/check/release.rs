@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::{
     error::{Error, Result, ResultExt as _},
+    interrupt,
     project::Project,
 };
 
@@ -152,9 +153,9 @@ fn is_yaml(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
-/// Runs git in the folder of a project and returns its output; `None` if git refuses.
+/// Runs git in the folder of a project and returns its output; `None` if git refuses. A signal terminates git.
 fn git(project: &Project, arguments: &[&str]) -> Result<Option<String>> {
-    let output = Command::new("git").arg("-C").arg(&project.root).args(arguments).output();
+    let output = interrupt::output(Command::new("git").arg("-C").arg(&project.root).args(arguments));
     let output = output.map_err(|error| {
         Error::failed("failed to run git").because(error).hint("install git, or name a file or folder with the release")
     })?;

@@ -6,7 +6,7 @@ use crate::{
     args::Check,
     check::{
         Release,
-        cluster::{self, CLUSTER},
+        cluster::{CLUSTER, Kubectl},
         comparison::Comparison,
         to_sarif,
     },
@@ -22,10 +22,11 @@ pub(super) fn run(args: &Check, ui: Ui) -> Result<ExitCode> {
     let project = Project::find_above(&args.path)?;
     let new = Release::current(&project)?;
     let is_cluster = args.against == CLUSTER;
-    let old = if is_cluster { cluster::installed(&new)? } else { Release::of(&args.against, &project)? };
+    let kubectl = Kubectl { request_timeout: args.request_timeout };
+    let old = if is_cluster { kubectl.installed(&new)? } else { Release::of(&args.against, &project)? };
     let mut comparison = Comparison::new(&old, &new);
     if is_cluster {
-        comparison.invalid_objects = cluster::invalid_objects(&old, &new)?;
+        comparison.invalid_objects = kubectl.invalid_objects(&old, &new)?;
     }
     if let Some(file) = &args.sarif {
         let sarif = format!("{:#}\n", to_sarif(&comparison, args.allow_alpha));

@@ -60,5 +60,6 @@ mod tests {
         assert!(has_elapsed(Duration::from_secs(600), start, end));
         assert!(!has_elapsed(Duration::from_secs(601), start, end));
         assert!(!has_elapsed(Duration::from_secs(1), end, start));
+        assert!(!has_elapsed(Duration::MAX, Timestamp::MIN, Timestamp::MAX));
     }
 }

@@ -232,6 +232,8 @@ fn status_text(status: &kube::core::Status) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{kind::kind_of, shape::Verb};
+    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 
     fn api(code: u16, reason: &str) -> kube::Error {
         let status = serde_json::from_value(serde_json::json!({"code": code, "reason": reason, "message": "m"}));
@@ -255,6 +257,28 @@ mod tests {
         assert_eq!(ErrorChain(&silent()).to_string(), "the API server did not answer");
         let events = kube::Error::ReadEvents(std::io::Error::other(silent()));
         assert_eq!(ErrorChain(&events).to_string(), "the API server did not answer");
+    }
+
+    #[test]
+    fn a_refusal_is_quoted_in_a_condition_on_one_line_except_one_about_a_secret() {
+        let refused = |kind, code, message: &str| {
+            let status = serde_json::from_value(serde_json::json!({"code": code, "message": message}));
+            let source = Box::new(kube::Error::Api(Box::new(status.unwrap_or_default())));
+            let (namespace, name) = (Some("shop".to_owned()), "web".to_owned());
+            condition_text(&CallError { verb: Verb::Patch, kind, subresource: "", namespace, name, source })
+        };
+        let message = format!("spec: Invalid value:\n\t\"hunter2\"\r\n{}", "x".repeat(100_000));
+        for code in [400, 403, 422] {
+            let (reason, text) = refused(kind_of::<ConfigMap>(), code, &message);
+            assert_eq!(reason, "Refused", "{code}");
+            let start = "failed to patch ConfigMap shop/web: spec: Invalid value: \"hunter2\" xxx";
+            assert!(text.starts_with(start) && text.ends_with("x…"), "{code}: {text}");
+            assert!(text.chars().count() < 1_100 && !text.contains(char::is_control), "{code}: {text}");
+            let of_secret = refused(kind_of::<Secret>(), code, &message);
+            assert_eq!(of_secret, ("Errored", "failed to patch Secret shop/web; see the operator's log".to_owned()));
+        }
+        let (reason, text) = refused(kind_of::<ConfigMap>(), 500, &message);
+        assert_eq!((reason, &*text), ("Errored", "failed to patch ConfigMap shop/web; see the operator's log"));
     }
 
     #[test]

@@ -242,12 +242,13 @@ impl Operator {
 
     /// Returns the longest delay before the next pass over an object that is not in its wanted state, without the jitter of at
     /// most a tenth. It is the maximum of the controllers' requeue delays, error delays and resync periods, and of the delays
-    /// after a conflict.
+    /// after a conflict. [`Duration::MAX`], after which no pass begins, does not count.
     pub fn longest_pause(&self) -> Duration {
         let delays = self.factories.iter().map(|factory| {
             let settings = self.settings_of(factory.as_ref());
-            settings.requeue_after.max(settings.backoff.after(u32::MAX)).max(settings.resync_period.unwrap_or_default())
+            [Some(settings.requeue_after), Some(settings.backoff.after(u32::MAX)), settings.resync_period]
         });
+        let delays = delays.flatten().flatten().filter(|delay| *delay != Duration::MAX);
         delays.max().unwrap_or_default().max(AFTER_CONFLICT.after(u32::MAX))
     }
 

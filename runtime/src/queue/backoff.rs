@@ -199,6 +199,16 @@ mod tests {
     }
 
     #[test]
+    fn the_longest_delay_is_no_panic() {
+        let longest = Duration::MAX;
+        for delay in [Backoff::Fixed(longest), Backoff::Exponential { base: longest, cap: longest }] {
+            let backoff = KeyBackoff::new(delay, || u64::MAX);
+            assert_eq!([backoff.failed(&"a"), backoff.failed(&"a"), backoff.spread(longest)], [longest; 3]);
+            assert!(backoff.scatter(longest) >= longest / 2);
+        }
+    }
+
+    #[test]
     fn jitter_adds_at_most_a_tenth_and_follows_from_its_seed() {
         let delays = |seed| {
             let backoff = KeyBackoff::new(Backoff::Fixed(MS(10_000)), Seeded::new(seed));

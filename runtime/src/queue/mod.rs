@@ -43,6 +43,9 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
+/// The hold in place of one beyond the range of the clock: thirty years.
+const LONGEST_HOLD: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
+
 /// The work queue of one controller.
 ///
 /// # Guarantees
@@ -134,8 +137,9 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// Called before [`Queue::done`], it also delays a key that was added meanwhile; only [`Trigger::Request`] makes it ready
     /// sooner. Of several holds the latest counts. It does nothing after [`Queue::shutdown`].
     pub fn hold(&self, key: K, delay: Duration, priority: Priority) {
-        // A time beyond the range of the clock never comes.
-        let Some(at) = Instant::now().checked_add(delay) else { return };
+        let now = Instant::now();
+        // The key is held also if the time is beyond the range of the clock.
+        let at = now.checked_add(delay).unwrap_or(now + LONGEST_HOLD);
         let key = self.hashed(key);
         let wake = self.state.lock().hold(key, at, priority);
         self.notify_for(wake);

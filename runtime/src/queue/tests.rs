@@ -351,3 +351,15 @@ async fn trigger_of_a_hold_that_nobody_interrupts_is_the_lowest() {
     let triggers = [next(&queue), next(&queue)].map(|item| item.map(|item| item.trigger));
     assert_eq!(triggers, [Some(Trigger::Own), Some(Trigger::Timer)]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn longest_delay_never_ends_and_longest_hold_ends_by_a_request_only() {
+    let queue = Queue::new();
+    queue.add_after("delayed", Duration::MAX, Normal);
+    queue.hold("held", Duration::MAX, Normal);
+    queue.add_for("held", Normal, Trigger::Related);
+    advance(SECOND * 3600 * 24 * 365).await;
+    assert!(next(&queue).is_none());
+    queue.add("held", High);
+    assert_eq!(drain(&queue), ["held"]);
+}

@@ -74,3 +74,147 @@ impl Loop {
         Ok(keys)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::{
+        cache::{Encoded, Entry, Header, PrimaryCache, ReadError, ResourceVersion, Uid},
+        client::Client,
+        engine::controller_state::{ControllerFacts, ControllerState},
+        environment::Environment,
+        event::EventRecorder,
+        informer::{
+            source::{Selection, Source},
+            watch::Health,
+        },
+        kind::{Kind, kind_of},
+        reconcile::{
+            control_loop::LoopOptions,
+            reconciler::{DecodedPrimary, Reconciler},
+        },
+        shape::{Node, Shape},
+        versions::FieldProblem,
+    };
+    use futures::future::BoxFuture;
+    use k8s_openapi::api::core::v1::{ConfigMap, Pod};
+    use serde_json::{Value, json};
+    use std::sync::Arc;
+
+    const FINALIZER: &str = "shop.example.com/live";
+
+    /// A source whose cache is empty, since the only object has left the selection.
+    #[derive(Debug)]
+    struct DeselectedSource {
+        health: Health,
+        objects: PrimaryCache,
+        object: Value,
+    }
+
+    impl Source for DeselectedSource {
+        fn kind(&self) -> &Kind {
+            self.health.kind()
+        }
+
+        fn objects(&self) -> &PrimaryCache {
+            &self.objects
+        }
+
+        fn health(&self) -> &Health {
+            &self.health
+        }
+
+        fn has_selector(&self) -> bool {
+            true
+        }
+
+        fn read_uncached<'a>(&'a self, _: &'a ObjectKey) -> BoxFuture<'a, Result<UncachedObject>> {
+            let json = self.object.to_string().into_bytes();
+            Box::pin(async move { Ok(UncachedObject::Deselected(json)) })
+        }
+
+        fn add_finalizer<'a>(&'a self, object: &'a Header, _: &'a str) -> BoxFuture<'a, Result<ResourceVersion>> {
+            Box::pin(async move { Ok(object.resource_version.clone()) })
+        }
+
+        fn remove_finalizer<'a>(&'a self, _: &'a Header, _: &'a str) -> BoxFuture<'a, Result<ResourceVersion>> {
+            Box::pin(async move { Ok(ResourceVersion::from("9")) })
+        }
+
+        fn write_status<'a>(
+            &'a self,
+            _: &'a Header,
+            version: &'a ResourceVersion,
+            _: Value,
+        ) -> BoxFuture<'a, Result<ResourceVersion>> {
+            Box::pin(async move { Ok(version.clone()) })
+        }
+    }
+
+    /// A reconciler that decodes nothing; its tree has no nodes.
+    struct EmptyReconciler;
+
+    impl Reconciler for EmptyReconciler {
+        fn decode(&self, entry: &Entry<Encoded>) -> Result<Box<dyn DecodedPrimary + '_>, ReadError> {
+            let source = serde_json::from_str::<u8>("{}").unwrap_err();
+            Err(ReadError::Form { key: entry.header.key.clone(), source })
+        }
+
+        fn forget(&self, _: &ObjectKey) {}
+
+        fn shape(&self) -> &'static Shape {
+            static EMPTY: Shape = Shape { node: Node::SERIAL, access: &[], children: &[] };
+            &EMPTY
+        }
+
+        fn owns_status(&self) -> bool {
+            true
+        }
+
+        fn conversion_problems(&self, _: &Value) -> Vec<FieldProblem> {
+            Vec::new()
+        }
+    }
+
+    fn control_loop(object: Value) -> Loop {
+        let facts = ControllerFacts {
+            operator: "live".to_owned(),
+            namespace: "live-system".to_owned(),
+            environment: Environment::system(),
+            recorder: EventRecorder::disabled(),
+            counters: Default::default(),
+            metrics: Default::default(),
+        };
+        let state = ControllerState::new(Client::disconnected(), facts);
+        let health = Health::new(kind_of::<ConfigMap>());
+        let source = DeselectedSource { health, objects: PrimaryCache::default(), object };
+        let options = LoopOptions {
+            finalizer: FINALIZER.to_owned(),
+            selection: Selection { labels: [("class".to_owned(), "a".to_owned())].into(), ..Selection::default() },
+            predicate: None,
+            condition_prefix: String::new(),
+        };
+        Loop::new(Arc::new(state), Arc::new(source), Box::new(EmptyReconciler), options)
+    }
+
+    #[tokio::test]
+    async fn nothing_is_kept_of_an_object_that_has_left_the_selection() {
+        for finalizers in [json!([FINALIZER]), json!([])] {
+            let metadata = json!({
+                "name": "a", "namespace": "shop", "uid": "1", "resourceVersion": "2", "finalizers": finalizers,
+            });
+            let control_loop = control_loop(json!({"metadata": metadata}));
+            let (key, uid) = (ObjectKey::namespaced("shop", "a"), Uid::from("1"));
+            // The writes of the last pass in which it was selected.
+            let shared = &control_loop.shared;
+            shared.record_primary_write(&key, &uid, &ResourceVersion::from("2"));
+            shared.own_writes.record(&key, &uid, Some(kind_of::<Pod>()), &ResourceVersion::from("3"));
+            control_loop.states.note_readiness(&key, &uid, false);
+            let next = control_loop.reconcile_uncached(&key).await.unwrap();
+            assert_eq!(next.when, Next::AwaitChange);
+            assert!(shared.own_writes.is_empty(), "{finalizers}: {:?}", shared.own_writes);
+            assert_eq!(control_loop.states.uid_of(&key), None, "{finalizers}");
+        }
+    }
+}

@@ -101,11 +101,12 @@ impl Loop {
                 self.release_all_references(&header.key).await?;
                 // There is no last status write: the object ends with the next call.
                 let version = self.source.remove_finalizer(header, &self.finalizer).await?;
-                match self.source.objects().store().get(&header.key) {
-                    Some(_) => self.note_own_write(header, &version),
-                    // The object is not selected, so the watch never delivers the write, and no pass may wait for it.
-                    None => self.shared.own_writes.forget(&header.key),
+                if self.source.objects().store().get(&header.key).is_none() {
+                    // The object is not selected: the watch never delivers the write, so no pass may wait for it.
+                    self.forget(&header.key);
+                    return Ok(Next::AwaitChange);
                 }
+                self.note_own_write(header, &version);
                 self.states.set_finalizer_removed(header);
                 self.shared.owner_states().forget(&header.key);
                 self.forget_clusters(&header.key);

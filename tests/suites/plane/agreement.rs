@@ -6,7 +6,10 @@ mod course;
 mod history;
 mod script;
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::Path,
+    sync::{Arc, LazyLock},
+};
 
 use futures::{StreamExt as _, stream};
 use kube::api::ApiResource;
@@ -27,6 +30,12 @@ use crate::{
 /// How many scripts are played on the cluster at a time.
 const AT_ONCE: usize = 4;
 
+/// The variable that selects scripts of the workloads by a part of their name.
+const SELECTED: &str = "OPGEN_SCRIPT";
+
+/// How many cases a whole run has.
+const CASES: usize = 4;
+
 pub(crate) fn cases() -> Vec<Trial> {
     let mut cases = vec![case_on_shared_cluster("the_workloads_of_the_sandbox_are_those_of_a_cluster", workloads)];
     if is_whole() {
@@ -43,9 +52,15 @@ fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("suites/plane/agreement")
 }
 
+/// The table of this run.
+fn allowed() -> &'static Allowed {
+    static ALLOWED: LazyLock<Allowed> = LazyLock::new(|| Allowed::read(&folder()));
+    &ALLOWED
+}
+
 async fn workloads(plane: Arc<Plane>) {
-    let (scripts, allowed) = (script::read(&folder().join("workloads.yaml")), Allowed::read(&folder()));
-    let chosen = |script: &Script| std::env::var("OPGEN_SCRIPT").map_or(true, |name| script.name.contains(&name));
+    let scripts = script::read(&folder().join("workloads.yaml"));
+    let chosen = |script: &Script| std::env::var(SELECTED).map_or(true, |name| script.name.contains(&name));
     let scripts: Vec<_> = scripts.into_iter().filter(chosen).collect();
     let verdicts = stream::iter(&scripts).map(|script| {
         let plane = &plane;
@@ -57,7 +72,7 @@ async fn workloads(plane: Arc<Plane>) {
         }
     });
     let verdicts: Vec<_> = verdicts.buffer_unordered(AT_ONCE).collect().await;
-    agree(&allowed, verdicts.iter().map(|(name, real, sandbox)| (name.as_str(), real, sandbox)));
+    agree(verdicts.iter().map(|(name, real, sandbox)| (name.as_str(), real, sandbox)));
 }
 
 /// On a clock that waits for nothing.
@@ -111,7 +126,7 @@ struct Life {
 impl Life {
     /// Plays the scripts of a file on the cluster and on a sandbox.
     async fn agrees(&self, plane: Arc<Plane>, file: &str) {
-        let (scripts, allowed) = (script::read(&folder().join(file)), Allowed::read(&folder()));
+        let scripts = script::read(&folder().join(file));
         let sandbox = Options { form: Form::Sandbox, ..Options::served() };
         let sandbox = Arc::new(Plane::start(sandbox).await.expect("a sandbox"));
         let programs = [self.started(&plane).await, self.started(&sandbox).await];
@@ -123,7 +138,7 @@ impl Life {
         for program in programs {
             program.stop().await;
         }
-        agree(&allowed, verdicts.iter().map(|(name, real, sandbox)| (*name, real, sandbox)));
+        agree(verdicts.iter().map(|(name, real, sandbox)| (*name, real, sandbox)));
     }
 
     async fn started(&self, plane: &Arc<Plane>) -> Program {
@@ -137,10 +152,12 @@ impl Life {
     }
 }
 
-/// Fails with all places where the two part and may not.
-fn agree<'a>(allowed: &Allowed, verdicts: impl Iterator<Item = (&'a str, &'a Value, &'a Value)>) {
+/// Fails with all places where the two part and may not, and with the rows of the table that nothing needed.
+fn agree<'a>(verdicts: impl Iterator<Item = (&'a str, &'a Value, &'a Value)>) {
+    let (allowed, mut names) = (allowed(), Vec::new());
     let (mut report, mut equal) = (String::new(), 0);
     for (name, real, sandbox) in verdicts {
+        names.push(name);
         let found = differences(&allowed.compared(name, real), &allowed.compared(name, sandbox));
         let parts: Vec<_> = found.iter().filter(|difference| !allowed.has(name, &difference.path)).collect();
         if parts.is_empty() {
@@ -153,4 +170,8 @@ fn agree<'a>(allowed: &Allowed, verdicts: impl Iterator<Item = (&'a str, &'a Val
     }
     println!("{equal} scripts agree");
     assert!(report.is_empty(), "the sandbox and the cluster part:\n{report}");
+    // The rows for all scripts may be those of a script that was not selected.
+    let cases = if std::env::var_os(SELECTED).is_some() { usize::MAX } else { CASES };
+    let unused = allowed.unused(&names, cases);
+    assert!(unused.is_empty(), "nothing needed these rows of allowed.yaml:\n{}", unused.join("\n"));
 }

@@ -1,16 +1,24 @@
 //! `opgen check --against cluster`: a release is compared with what is installed, and with the objects that are stored.
 
-use std::{fs, process::Command, sync::Arc};
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Stdio},
+    sync::Arc,
+};
 
 use kube::{Api, api::PostParams};
 use libtest_mimic::Trial;
 use opgen_tests::{Plane, case_served};
 use serde_json::json;
 
-use crate::operator::{install::apply_quietly, program};
+use crate::operator::{install::apply_quietly, program, verbs};
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case_served("check_against_a_cluster_names_stored_objects_that_a_release_would_refuse", checked)]
+    vec![
+        case_served("check_against_a_cluster_names_stored_objects_that_a_release_would_refuse", checked),
+        case_served("check_against_a_cluster_that_never_answers_ends_by_its_timeout", silent),
+    ]
 }
 
 /// The definition of a kind whose `size` has a maximum, and perhaps a second version.
@@ -39,6 +47,28 @@ spec:
     )
 }
 
+/// The file of the definition in a project.
+const RELEASE: &str = "deploy/base/crds/crates.yaml";
+
+/// A project that has no YAML yet.
+fn project() -> tempfile::TempDir {
+    let project = tempfile::tempdir().unwrap();
+    fs::create_dir_all(project.path().join("deploy/base/crds")).unwrap();
+    fs::write(project.path().join("opgen.toml"), "[project]\nname = \"demo\"\ngenerated = \"deploy\"\n").unwrap();
+    project
+}
+
+/// `opgen check --against cluster` for a project, with the kubectl of the plane.
+fn command(plane: &Plane, project: &Path, kubeconfig: &Path) -> Command {
+    let kubectl = plane.binaries().path("kubectl");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = kubectl.parent().map(ToOwned::to_owned).into_iter().chain(std::env::split_paths(&path));
+    let mut command = Command::new(program::own("opgen"));
+    command.args(["check", "--against", "cluster"]).arg(project);
+    command.env("PATH", std::env::join_paths(folders).unwrap()).env("KUBECONFIG", kubeconfig);
+    command
+}
+
 async fn checked(plane: Arc<Plane>) {
     let namespace = plane.namespace("checked").await;
     let installed = definition(9, "").replace("self.size % 2 == 1", "self.size > 0");
@@ -58,18 +88,10 @@ async fn checked(plane: Arc<Plane>) {
         });
         api.create(&PostParams::default(), &serde_json::from_value(object).unwrap()).await.unwrap();
     }
-    let project = tempfile::tempdir().unwrap();
-    fs::create_dir_all(project.path().join("deploy/base/crds")).unwrap();
-    fs::write(project.path().join("opgen.toml"), "[project]\nname = \"demo\"\ngenerated = \"deploy\"\n").unwrap();
-    let release = project.path().join("deploy/base/crds/crates.yaml");
+    let project = project();
+    let release = project.path().join(RELEASE);
     let check = || {
-        let kubectl = plane.binaries().path("kubectl");
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = kubectl.parent().map(ToOwned::to_owned).into_iter().chain(std::env::split_paths(&path));
-        let mut command = Command::new(program::own("opgen"));
-        command.args(["check", "--against", "cluster"]).arg(project.path());
-        command.env("PATH", std::env::join_paths(folders).unwrap()).env("KUBECONFIG", plane.admin().kubeconfig());
-        let output = command.output().unwrap();
+        let output = command(&plane, project.path(), plane.admin().kubeconfig()).output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (output.status.code(), text(output.stdout), text(output.stderr))
     };
@@ -98,4 +120,15 @@ async fn checked(plane: Arc<Plane>) {
     let removed = "breaking for clients: crates.checked.example.com .spec.versions[v1beta1]: the version is removed: no object is \
                    stored in it, and requests in this version fail\n";
     assert_eq!((code, stdout.as_str()), (Some(1), removed), "{stderr}");
+}
+
+async fn silent(plane: Arc<Plane>) {
+    let project = project();
+    fs::write(project.path().join(RELEASE), definition(9, "")).unwrap();
+    let (kubeconfig, server) = verbs::start_silent_server(&plane).await;
+    let mut command = tokio::process::Command::from(command(&plane, project.path(), &kubeconfig));
+    command.args(["--request-timeout", "1"]).stdout(Stdio::null()).kill_on_drop(true);
+    let said = verbs::failed(command).await;
+    assert!(said.starts_with("error: failed to run `kubectl get customresourcedefinitions"), "{said}");
+    server.abort();
 }

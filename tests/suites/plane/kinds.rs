@@ -30,6 +30,9 @@ use tree::{EveryKind, Probe, ProbeSpec};
 
 const SEEDS: [i64; 2] = [1, 2];
 
+/// The operator's name, which is its field manager.
+const NAME: &str = "kinds";
+
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("every_served_kind_is_tried_or_left_out_for_a_reason", served::every_kind_is_tried_or_left_out),
@@ -46,6 +49,7 @@ async fn written_once(plane: Arc<Plane>) {
     trial.converge().await;
     trial.wrote("the first pass", 1).await;
     let made = trial.states().await;
+    trial.each_with(&made, async |child, made| child.check_way(made)).await;
     trial.pass("a pass over what is as wanted", 0).await;
     running = trial.restart(running).await;
     trial.pass("a pass after a restart", 0).await;
@@ -84,7 +88,7 @@ struct Probes {
 }
 
 fn operator() -> Operator {
-    Operator::new("kinds").controls::<Probe, EveryKind>()
+    Operator::new(NAME).controls::<Probe, EveryKind>()
 }
 
 impl Probes {
@@ -249,6 +253,7 @@ impl Probes {
         for (api, name) in self.named() {
             api.delete(&name, &DeleteParams::default()).await.unwrap();
         }
+        self.each(async |child| child.release().await).await;
         for (api, name) in self.named() {
             wait::until_gone(api, &name).await;
         }

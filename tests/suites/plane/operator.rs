@@ -50,7 +50,7 @@ mod select;
 mod status;
 mod stop;
 mod texts;
-mod verbs;
+pub(crate) mod verbs;
 mod versions;
 mod wake;
 mod webhooks;

@@ -70,6 +70,7 @@ impl ProfileError {
                 501 => Some("build the operator with the feature `profiling` of opgen".to_owned()),
                 _ => None,
             },
+            Self::Write { .. } => Some("use `--file` with a file in an existing folder, such as `demo.pb`".to_owned()),
             Self::Viewer { .. } => Some("use `--no-open`, and open the file with pprof".to_owned()),
             _ => None,
         }

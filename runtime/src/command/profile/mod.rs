@@ -74,6 +74,7 @@ impl ProfileArgs {
 
     /// Fetches a CPU profile from a Pod and writes it to a file, or prints the memory statistics of the Pod.
     async fn profile(&self, operator: &Operator) -> Result<ExitCode, ProfileError> {
+        self.file.as_deref().map_or(Ok(()), check_file)?;
         if !cfg!(feature = "profiling") {
             return Err(ProfileError::NoFeature);
         }
@@ -136,8 +137,45 @@ impl ProfileArgs {
     }
 }
 
+/// Fails if a profile can't be written to `file`, before one is taken: its folder does not exist, or it is no regular file. A pipe would
+/// block the command, and a device would lose the profile.
+fn check_file(file: &Path) -> Result<(), ProfileError> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let failed = |source| Err(ProfileError::Write { file: file.to_owned(), source });
+    if !folder.is_dir() {
+        return failed(io::Error::new(io::ErrorKind::NotFound, "its folder does not exist"));
+    }
+    if file.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return failed(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    Ok(())
+}
+
 /// Prints a line about the progress. A closed standard error is no failure.
 fn eprint_line(line: &str) {
     use io::Write as _;
     let _ = writeln!(io::stderr(), "{line}");
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::process::{Command, id};
+
+    #[test]
+    fn a_profile_is_written_to_a_regular_file_in_an_existing_folder() {
+        let folder = std::env::temp_dir().join(format!("opgen-profile-{}", id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (existing, pipe) = (folder.join("existing.pb"), folder.join("pipe"));
+        fs::write(&existing, "").unwrap();
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        for file in [&existing, &folder.join("new.pb"), Path::new("new.pb")] {
+            assert!(check_file(file).is_ok(), "{}", file.display());
+        }
+        for refused in [&pipe, &folder, Path::new("/dev/null"), &folder.join("none/new.pb")] {
+            let error = check_file(refused).unwrap_err();
+            assert!(matches!(error, ProfileError::Write { .. }) && error.hint().is_some(), "{}", refused.display());
+        }
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }

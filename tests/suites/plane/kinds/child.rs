@@ -11,6 +11,7 @@ use opgen_tests::wait;
 use serde_json::{Map, Value, json};
 
 use super::{
+    NAME,
     sample::{self, KEPT, Sample, Whose},
     tree,
 };
@@ -60,6 +61,33 @@ impl Child {
     pub(crate) async fn state(&self) -> Value {
         let object = self.api.get(&self.name).await.unwrap_or_else(|error| panic!("{self}: {error}"));
         serde_json::to_value(object).unwrap()
+    }
+
+    /// A ConfigMap or a Secret without lists was created by POST, and everything else by apply.
+    pub(crate) fn check_way(&self, made: &Value) {
+        let is_plain = ["configmaps", "secrets"].contains(&&*self.kind.plural) && self.finalizers().is_null();
+        let entries = made["metadata"]["managedFields"].as_array().into_iter().flatten();
+        let is_applied = entries.into_iter().any(|entry| entry["manager"] == NAME && entry["operation"] == "Apply");
+        assert_eq!(is_applied, !is_plain, "{self}: {:#}", made["metadata"]["managedFields"]);
+    }
+
+    /// The finalizers that are wanted of it; null if there are none.
+    fn finalizers(&self) -> Value {
+        self.sample.wanted(&self.whose)["metadata"]["finalizers"].take()
+    }
+
+    /// Removes the finalizers that are wanted of it, once it is being deleted.
+    pub(crate) async fn release(&self) {
+        if self.finalizers().is_null() {
+            return;
+        }
+        wait::until(format!("{self} is being deleted"), LONG, async || {
+            let metadata = self.state().await["metadata"].take();
+            if metadata["deletionTimestamp"].is_null() { Err(format!("{metadata:#}")) } else { Ok(()) }
+        })
+        .await;
+        let released = json!({"metadata": {"finalizers": null}});
+        self.patch(&PatchParams::default(), &Patch::Merge(&released)).await;
     }
 
     /// What a stranger adds: a label, an annotation, and what the sample says.

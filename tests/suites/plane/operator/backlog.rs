@@ -1,17 +1,17 @@
-//! Tests that a user's edit is reconciled before the objects of the initial list.
+//! Tests that a user's edit, and the change of a child, are reconciled before the objects of the initial list.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Instant,
-};
+use std::sync::{Arc, Mutex};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Resource as _, ResourceExt as _,
-    api::{Patch, PatchParams},
+    api::{DeleteParams, Patch, PatchParams},
 };
 use libtest_mimic::Trial;
-use opgen_tests::{Plane, case, wait::until_object};
+use opgen_tests::{
+    Plane, case,
+    wait::{PATIENCE, until, until_object},
+};
 use serde_json::json;
 
 use super::{
@@ -20,39 +20,55 @@ use super::{
 };
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case("backlog_the_change_of_a_user_goes_before_listed_objects", user_first)]
+    vec![case("backlog_the_changes_of_a_user_and_of_a_child_go_before_listed_objects", changes_first)]
 }
 
 const COUNT: usize = 500;
-/// Passes over other objects between a change of a user and its pass: each of the sixteen workers has one under way, and some
+/// Passes over other objects between a change and its pass: each of the sixteen workers has one under way, and some
 /// begin before the watch shows the change.
 const BETWEEN: usize = 64;
 
+/// A user changes the first of these objects, and the child of the second is deleted.
+const CHANGED: [usize; 2] = [COUNT - 1, COUNT - 2];
+
+/// For each change: how many passes had begun when it was made, and when its own began.
+type Marks = Arc<Mutex<[[Option<usize>; 2]; 2]>>;
+
+fn name(number: usize) -> String {
+    format!("note-{number}")
+}
+
 /// There are owners with children when the operator starts, and the lists of both are news of all owners. The clock of the
 /// sandbox stands still until all passes are over, so passes are counted.
-async fn user_first(plane: Arc<Plane>) {
+async fn changes_first(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
-    let last = format!("note-{}", COUNT - 1);
-    let (begun, edited) = (Arc::<Mutex<Vec<String>>>::default(), Arc::<Mutex<Option<(usize, Instant)>>>::default());
-    let served = Arc::<Mutex<Option<(usize, Instant)>>>::default();
+    let (begun, marks) = (Arc::<Mutex<usize>>::default(), Marks::default());
     let observed = site.environment().observed({
-        let (api, last, edited, served) = (site.api::<Note>(), last.clone(), edited.clone(), served.clone());
+        let (notes, configs, marks) = (site.api::<Note>(), site.api::<ConfigMap>(), marks.clone());
         move |pass| {
             let passes = {
                 let mut begun = begun.lock().unwrap();
-                begun.push(pass.name.to_owned());
-                begun.len()
+                *begun += 1;
+                *begun
             };
             if passes == 20 {
-                let (api, last, begun, edited) = (api.clone(), last.clone(), begun.clone(), edited.clone());
+                let (notes, configs, marks, begun) = (notes.clone(), configs.clone(), marks.clone(), begun.clone());
                 tokio::spawn(async move {
+                    let mark = |change: usize| {
+                        let passes = *begun.lock().unwrap();
+                        marks.lock().unwrap()[change][0] = Some(passes);
+                    };
                     let patch = Patch::Merge(json!({"spec": {"text": "now"}}));
-                    api.patch(&last, &PatchParams::default(), &patch).await.unwrap();
-                    *edited.lock().unwrap() = Some((begun.lock().unwrap().len(), Instant::now()));
+                    notes.patch(&name(CHANGED[0]), &PatchParams::default(), &patch).await.unwrap();
+                    mark(0);
+                    configs.delete(&name(CHANGED[1]), &DeleteParams::default()).await.unwrap();
+                    mark(1);
                 });
             }
-            if pass.name == last && edited.lock().unwrap().is_some() {
-                served.lock().unwrap().get_or_insert((passes, Instant::now()));
+            for (changed, [made, served]) in CHANGED.into_iter().zip(marks.lock().unwrap().iter_mut()) {
+                if made.is_some() && pass.name == name(changed) {
+                    served.get_or_insert(passes);
+                }
             }
             Box::new(|_| {})
         }
@@ -60,7 +76,7 @@ async fn user_first(plane: Arc<Plane>) {
     let operator = site.operator().environment(observed).controls::<Note, NoteTree>();
     site.install(&operator).await;
     for number in 0..COUNT {
-        let note = site.create(&Note::new(&format!("note-{number}"), NoteSpec::default())).await;
+        let note = site.create(&Note::new(&name(number), NoteSpec::default())).await;
         let mut config = ConfigMap::default();
         config.metadata.name = note.metadata.name.clone();
         config.metadata.owner_references = Some(note.controller_owner_ref(&()).into_iter().collect());
@@ -68,8 +84,20 @@ async fn user_first(plane: Arc<Plane>) {
         site.create(&config).await;
     }
     let _running = site.run(&operator, Default::default()).await;
-    until_object(&site.api::<ConfigMap>(), &last, "is made anew", |config| kinds::text(config) == "now").await;
-    let ((before, asked), (after, begun)) = (edited.lock().unwrap().unwrap(), served.lock().unwrap().unwrap());
-    println!("a change after {before} of {COUNT} passes waited for {} others, {:?}", after - before, begun - asked);
-    assert!(before < COUNT / 2 && after - before <= BETWEEN, "pass {after} is that of a change after {before} passes");
+    let configs = site.api::<ConfigMap>();
+    until_object(&configs, &name(CHANGED[0]), "is made anew", |config| kinds::text(config) == "now").await;
+    let passes = until("both changes have had their pass", PATIENCE, async || {
+        let marks = *marks.lock().unwrap();
+        let [[Some(edited), Some(own)], [Some(deleted), Some(of_owner)]] = marks else {
+            return Err(format!("{marks:?}"));
+        };
+        Ok([(edited, own), (deleted, of_owner)])
+    })
+    .await;
+    for (what, (made, served)) in ["a user", "a child"].into_iter().zip(passes) {
+        println!("a change of {what} after {made} of {COUNT} passes waited for {} others", served - made);
+        assert!(made < COUNT / 2 && served - made <= BETWEEN, "{what}: made after {made} passes, served by {served}");
+    }
+    let is_new = |config: &ConfigMap| config.metadata.annotations.is_some();
+    until_object(&configs, &name(CHANGED[1]), "is created again", is_new).await;
 }

@@ -24,6 +24,7 @@ pub(crate) struct ProbeSpec {
     /// Whether only somebody's doing can help it.
     #[serde(default)]
     pub(crate) broken: bool,
+    /// `yields` and `fails` end each pass so.
     #[serde(default)]
     pub(crate) class: String,
 }
@@ -80,7 +81,12 @@ impl Provision<Counted> for Count {
         if spec.again > 0 {
             cx.look_again(Duration::from_millis(spec.again.unsigned_abs()));
         }
-        if spec.broken { Err(Error::user_action("Broken", "mend it")) } else { Ok(()) }
+        match spec.class.as_str() {
+            "yields" => yield_because("Waiting", "there is nothing to wait for"),
+            "fails" => Err(Error::blocked("Failing", "it always fails")),
+            _ if spec.broken => Err(Error::user_action("Broken", "mend it")),
+            _ => Ok(()),
+        }
     }
 
     async fn deprovision(_: &Teardown<'_, Counted, Self>) -> Result<()> {

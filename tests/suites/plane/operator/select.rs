@@ -18,6 +18,7 @@ use crate::reference::kinds::{Desk, DeskTree, Net, NetTree, desk, held_by, net};
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("select_only_what_has_the_labels_is_listed_and_watched", labels),
+        case("select_a_list_is_read_in_pages_of_the_size_that_is_set", pages),
         case("select_two_controllers_of_a_kind_share_one_watch", shared),
         case("select_an_object_that_leaves_the_selection_is_let_go_and_taken_up_again", leaves),
         case("select_an_object_that_left_while_nobody_ran_is_let_go", left_meanwhile),
@@ -94,6 +95,32 @@ async fn labels(plane: Arc<Plane>) {
     let asked = site.settled().await.resource("probes");
     assert_eq!((passes.of("other"), passes.of("none")), (0, 0));
     assert!(asked.with(|entry| entry.name == "other" || entry.name == "none").is_empty(), "{asked}");
+}
+
+/// Five objects in pages of two: as a selection, and as all there are.
+async fn pages(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    site.install(&of_class_a(&site, &Passes::default())).await;
+    let names = ["p1", "p2", "p3", "p4", "p5"];
+    for name in names {
+        classed(&site, name, "a").await;
+    }
+    for is_selected in [true, false] {
+        let passes = Passes::default();
+        let operator = operator(&site, &passes, |c| if is_selected { c.labels([("class", "a")]) } else { c });
+        let before = site.asked().await;
+        let running = site.run(&operator.page_size(2), RunOptions::default()).await;
+        for name in names {
+            passes.reach(name, 1).await;
+        }
+        let lists = site.settled().await.since(&before).resource("probes").verb("list").code(200);
+        let has_selector = |entry: &Entry| entry.uri.contains("labelSelector=class%3Da");
+        let pages = lists.with(|entry| entry.uri.contains("limit=2") && has_selector(entry) == is_selected);
+        let uris: Vec<_> = lists.iter().map(|entry| &*entry.uri).collect();
+        assert_eq!(pages.len(), 3, "selected: {is_selected}: {uris:#?}");
+        assert_eq!(pages.with(|entry| entry.uri.contains("continue=")).len(), 2, "{uris:#?}");
+        running.end_now().await;
+    }
 }
 
 async fn leaves(plane: Arc<Plane>) {

@@ -10,8 +10,8 @@ use std::{
 
 use kube::{Api, ResourceExt as _, api::PostParams};
 use libtest_mimic::Trial;
-use opgen_tests::{Plane, case_served, wait::PATIENCE};
-use tokio::{net::TcpListener, process::Command, time::timeout};
+use opgen_tests::{Plane, case_served, help, wait::PATIENCE};
+use tokio::{net::TcpListener, process::Command, task::JoinHandle, time::timeout};
 use webapp_api::WebApp;
 
 use super::{example::WEBAPP, fleet, program};
@@ -21,14 +21,32 @@ pub(crate) fn cases() -> Vec<Trial> {
         case_served("a_name_that_looks_like_a_query_touches_no_other_object", odd_name),
         case_served("verbs_end_by_their_timeout_where_a_server_never_answers", silent_server),
         case_served("verbs_fail_where_standard_output_is_full", full_output),
+        case_served("verbs_write_to_neither_a_device_nor_a_pipe", special_outputs),
         case_served("an_audit_log_with_an_endless_line_is_an_error", endless_line),
     ]
 }
 
+/// The arguments with which each verb sends requests; `None` for a verb that sends none, or that runs until it is stopped. `--help`
+/// lists the verbs, so a new one fails in [`silent_server`] until it has its row.
+const VERBS: [(&str, Option<&str>); 9] = [
+    ("run", None),
+    ("manifests", None),
+    ("tree", Some("webapp/a")),
+    ("rbac explain", None),
+    ("rbac verify", None),
+    ("why", Some("webapp/a")),
+    ("reconcile", Some("webapp/a")),
+    ("profile", Some("")),
+    ("uninstall", Some("--objects keep")),
+];
+
+/// The options whose values are outputs. Those of `run`, and the credentials for NATS, are read.
+const OUTPUTS: [(&str, &str); 2] = [("manifests", "--dir"), ("profile", "--file")];
+
 fn webapp(kubeconfig: &Path, arguments: &str) -> Command {
     let mut command = Command::new(program::path(&WEBAPP));
     command
-        .args(arguments.split(' '))
+        .args(arguments.split_whitespace())
         .env("KUBECONFIG", kubeconfig)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -36,8 +54,15 @@ fn webapp(kubeconfig: &Path, arguments: &str) -> Command {
     command
 }
 
+/// The help text of a verb; that of the program for none.
+fn help_of(verb: &str) -> String {
+    let mut command = std::process::Command::new(program::path(&WEBAPP));
+    let output = command.args(verb.split_whitespace()).arg("--help").output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
 /// It ended in time, with an error on standard error that it returns.
-async fn failed(mut command: Command) -> String {
+pub(crate) async fn failed(mut command: Command) -> String {
     // `output` would replace the standard output that the case has chosen.
     let child = command.stderr(Stdio::piped()).spawn().unwrap();
     let ended = timeout(PATIENCE, child.wait_with_output()).await;
@@ -65,22 +90,32 @@ async fn odd_name(plane: Arc<Plane>) {
 }
 
 async fn silent_server(plane: Arc<Plane>) {
+    let (kubeconfig, server) = start_silent_server(&plane).await;
+    for verb in help::subcommands(&help_of) {
+        let row = VERBS.iter().find(|(known, _)| *known == verb);
+        let (_, arguments) = row.unwrap_or_else(|| panic!("`{verb}` has no row in the table of verbs"));
+        if let Some(arguments) = arguments {
+            failed(webapp(&kubeconfig, &format!("{verb} {arguments} --request-timeout 1"))).await;
+        }
+    }
+    server.abort();
+}
+
+/// Starts a server that accepts connections and never answers, until the task is aborted; gives the kubeconfig that leads there.
+pub(crate) async fn start_silent_server(plane: &Plane) -> (PathBuf, JoinHandle<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let kubeconfig = kubeconfig(&plane, listener.local_addr().unwrap());
-    let accepts = tokio::spawn(async move {
+    let kubeconfig = kubeconfig(plane, listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
         let mut held = Vec::new();
         while let Ok((connection, _)) = listener.accept().await {
             held.push(connection);
         }
     });
-    for verb in ["why webapp/a", "tree webapp/a", "reconcile webapp/a", "uninstall --objects keep"] {
-        failed(webapp(&kubeconfig, &format!("{verb} --request-timeout 1"))).await;
-    }
-    accepts.abort();
+    (kubeconfig, server)
 }
 
 fn kubeconfig(plane: &Plane, server: std::net::SocketAddr) -> PathBuf {
-    let path = plane.folder().join("silent.kubeconfig");
+    let path = plane.folder().join(format!("silent-{}.kubeconfig", server.port()));
     let text = format!(
         "apiVersion: v1
 kind: Config
@@ -105,6 +140,26 @@ async fn full_output(plane: Arc<Plane>) {
         command.stdout(Stdio::from(File::options().write(true).open("/dev/full").unwrap()));
         let said = failed(command).await;
         assert!(said.contains("No space left on device"), "{verb}: {said}");
+    }
+}
+
+async fn special_outputs(plane: Arc<Plane>) {
+    for verb in help::subcommands(&help_of).into_iter().filter(|verb| verb != "run") {
+        for option in help::path_options(&help_of(&verb)).into_iter().filter(|option| *option != "--nats-credentials") {
+            assert!(OUTPUTS.contains(&(&verb, option)), "`{verb} {option}` has no row in the table of outputs");
+        }
+    }
+    let (pipe, device) = (plane.folder().join("output-pipe"), plane.folder().join("output-device"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().await.unwrap().success());
+    std::os::unix::fs::symlink("/dev/full", &device).unwrap();
+    for special in [&pipe, &device] {
+        for (verb, option) in OUTPUTS {
+            let said = failed(webapp(plane.kubeconfig(), &format!("{verb} {option} {}", special.display()))).await;
+            assert!(said.contains(&special.display().to_string()), "{verb} {option}: {said}");
+            let there = fs::metadata(special).unwrap();
+            assert!(!there.is_file() && !there.is_dir(), "{verb} {option} replaced {}", special.display());
+        }
+        fs::remove_file(special).unwrap();
     }
 }
 

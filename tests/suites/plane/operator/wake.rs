@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::ObjectMeta;
 use libtest_mimic::Trial;
-use opgen::{Channel, Enqueue, NamespacedName, Predicate, controller::RECONCILE_ANNOTATION};
+use opgen::{Backoff, Channel, Enqueue, NamespacedName, Predicate, controller::RECONCILE_ANNOTATION, counters::Closure};
 use opgen_tests::{Plane, case, wait};
 use serde_json::json;
 use tokio::time::Instant;
@@ -23,6 +23,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("wake_what_is_pushed_into_a_channel_gets_a_pass_and_nothing_else_does", channel),
         case("wake_an_object_is_polled_by_a_period_of_its_own", periods),
         case("wake_a_period_of_no_time_leaves_time_for_others", no_time),
+        case("wake_the_longest_period_never_ends_and_holds_back_only_what_failed", never),
         case("wake_all_objects_of_a_kind_fan_in_to_one_by_metadata_alone", one),
         case("wake_objects_that_come_and_go_concern_everybody_and_their_changes_nobody", everybody),
         case("wake_a_predicate_says_which_changes_of_an_object_matter", own_predicate),
@@ -80,6 +81,32 @@ async fn no_time(plane: Arc<Plane>) {
     let (before, since) = (passes.of("hot"), Instant::now());
     passes.reach("hot", before + 20).await;
     assert!(since.elapsed() >= Duration::from_millis(50), "{:?}", since.elapsed());
+}
+
+async fn never(plane: Arc<Plane>) {
+    let (site, passes, channel) = (Site::new(&plane).await, Passes::default(), Channel::new());
+    let operator = operator(&site, &passes, |c| {
+        let c = c.resync_period(Duration::MAX).requeue_after(Duration::MAX).backoff(Backoff::Fixed(Duration::MAX));
+        c.channel(&channel)
+    });
+    assert!(operator.longest_pause() < Duration::from_secs(60), "{:?}", operator.longest_pause());
+    let _running = site.start(&operator).await;
+    for class in ["settles", "yields", "fails"] {
+        probe(&site, class, ProbeSpec { class: class.into(), ..ProbeSpec::default() }).await;
+        passes.reach(class, 1).await;
+    }
+    site.settled().await;
+    passes.rest().await;
+    let [settles, yields, fails] = ["settles", "yields", "fails"].map(|name| passes.of(name));
+    for name in ["fails", "settles", "yields"] {
+        channel.push(NamespacedName::in_namespace(&site.namespace, name));
+    }
+    passes.reach("settles", settles + 1).await;
+    passes.reach("yields", yields + 1).await;
+    assert_eq!(passes.of("fails"), fails, "its backoff has not ended");
+    site.patch::<Probe>("fails", &json!({"spec": {"again": 1}})).await;
+    passes.reach("fails", fails + 1).await;
+    assert_eq!(operator.counters().panics(Closure::Runtime), 0);
 }
 
 fn config(name: &str) -> ConfigMap {

@@ -20,7 +20,7 @@ use crate::operator::site::Site;
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("node_inputs_a_build_function_is_called_again_when_what_it_reads_has_changed", follows_its_inputs),
-        long(case("node_inputs_random_changes_lead_to_what_an_operator_without_memory_builds", random_changes)),
+        case("node_inputs_random_changes_lead_to_what_an_operator_without_memory_builds", random_changes),
         long(case("node_inputs_one_that_bypasses_what_is_tracked_is_found", smuggled)),
     ]
 }
@@ -159,6 +159,7 @@ async fn follows_its_inputs(plane: Arc<Plane>) {
     );
 }
 
+/// One seed on a server, where each step waits for its events.
 async fn random_changes(plane: Arc<Plane>) {
     let seeds = if plane.form() == Form::Sandbox { 0..4 } else { 0..1 };
     for seed in seeds {

@@ -9,7 +9,10 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use opgen_tests::wait::{PATIENCE, until};
+use opgen_tests::{
+    help,
+    wait::{PATIENCE, until},
+};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
 use super::command::{GOOD, Place, Run};
@@ -58,7 +61,18 @@ const RUSTFMT: &str = r#"#!/bin/sh
 if [ -e "$FAKE/hang" ]; then echo $$ > "$FAKE/pid.new"; mv "$FAKE/pid.new" "$FAKE/pid"; exec sleep 1000; fi
 "#;
 
-/// A project whose cargo, operator and rustfmt are scripts.
+/// git and kubectl, which know nothing.
+const CLIENT: &str = r#"#!/bin/sh
+if [ -e "$FAKE/hang" ] || [ -e "$FAKE/run" ]; then
+    echo $$ > "$FAKE/pid.new"; mv "$FAKE/pid.new" "$FAKE/pid"; exec sleep 1000
+fi
+exit 1
+"#;
+
+/// A definition, for what compares the YAML of the project.
+const DEFINITION: &str = "kind: CustomResourceDefinition\nmetadata: {name: widgets.demo.example.com}\n";
+
+/// A project whose cargo, operator, rustfmt, git and kubectl are scripts.
 struct Scripted {
     place: Place,
     /// The scripts, and what they leave.
@@ -71,7 +85,14 @@ impl Scripted {
         let run = place.opgen(&format!("{GOOD} --path ."));
         assert_eq!(run.code, 0, "{}", run.stderr);
         fs::write(place.path("Cargo.lock"), "version = 4\n").unwrap();
-        for (name, text) in [("cargo", CARGO), ("operator", OPERATOR), ("rustfmt", RUSTFMT)] {
+        let scripts = [
+            ("cargo", CARGO),
+            ("operator", OPERATOR),
+            ("rustfmt", RUSTFMT),
+            ("git", CLIENT),
+            ("kubectl", CLIENT),
+        ];
+        for (name, text) in scripts {
             fs::write(fake.path(name), text).unwrap();
             fs::set_permissions(fake.path(name), fs::Permissions::from_mode(0o755)).unwrap();
         }
@@ -103,19 +124,9 @@ impl Scripted {
     }
 }
 
-/// The verbs that `--help` lists, with those below them.
-fn verbs(place: &Place, above: &str) -> Vec<String> {
-    let help = place.opgen(&format!("{above} --help")).stdout;
-    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    let names = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).filter(|name| !name.is_empty());
-    let below = names.filter(|name| *name != "help").flat_map(|name| verbs(place, format!("{above} {name}").trim()));
-    let below: Vec<_> = below.collect();
-    if below.is_empty() { vec![above.to_owned()] } else { below }
-}
-
 /// A command line for each verb there is.
 fn rows(place: &Place) -> Vec<(String, String)> {
-    let verbs = verbs(place, "");
+    let verbs = help::subcommands(&|verb: &str| place.opgen(&format!("{verb} --help")).stdout);
     assert!(verbs.len() >= VERBS.len(), "{verbs:?}");
     let row = |verb: String| {
         let row = VERBS.iter().find(|(known, _)| *known == verb);
@@ -185,9 +196,7 @@ fn devices_and_pipes_are_not_replaced_by_files() {
     let scripted = Scripted::new();
     for (verb, _) in rows(&scripted.place) {
         let help = scripted.place.opgen(&format!("{verb} --help")).stdout;
-        let written = |line: &&str| ["<DIR>", "<FILE>", "<FOLDER>"].iter().any(|value| line.contains(value));
-        for line in help.lines().map(str::trim).filter(|line| line.starts_with('-')).filter(written) {
-            let option = line.split(' ').find(|word| word.starts_with("--")).unwrap();
+        for option in help::path_options(&help) {
             assert!(OUTPUTS.contains(&(&verb, option)), "`{verb} {option}` has no row in the table of outputs");
         }
     }
@@ -230,17 +239,24 @@ fn rules_that_the_schema_would_lack_are_refused_before_anything_is_written() {
 #[tokio::test]
 async fn a_signal_ends_what_a_verb_has_started() {
     let scripted = Scripted::new();
-    // The servers have tests of their own, and the others start nothing.
-    let others = ["dev", "sandbox", "completions", "new", "check"];
-    let lines: Vec<_> =
-        rows(&scripted.place).into_iter().filter(|(verb, _)| !others.contains(&verb.as_str())).collect();
+    // The servers and `new` have tests of their own, and `completions` starts nothing.
+    let others = ["dev", "sandbox", "completions", "new"];
+    let rows = rows(&scripted.place).into_iter().filter(|(verb, _)| !others.contains(&verb.as_str()));
+    // `check` starts git for a revision, and kubectl for a cluster.
+    let (checks, mut lines): (Vec<_>, Vec<_>) = rows.partition(|(verb, _)| verb == "check");
+    for (verb, _) in checks {
+        lines.extend(["v1", "cluster"].map(|release| (verb.clone(), format!("{verb} --against {release}"))));
+    }
+    let generated = scripted.place.path("deploy");
+    fs::create_dir(&generated).unwrap();
+    fs::write(generated.join("widgets.yaml"), DEFINITION).unwrap();
     for (hang, signal, code) in [("hang", Signal::TERM, 143), ("run", Signal::INT, 130)] {
         scripted.ask(hang);
-        for (verb, line) in &lines {
+        for (_, line) in &lines {
             let (mut child, script) = scripted.hanging(line).await;
             kill_process(Pid::from_child(&child), signal).unwrap();
-            assert_eq!(child.wait().unwrap().code(), Some(code), "opgen {verb}");
-            until(format!("opgen {verb} leaves nothing running"), PATIENCE, async || {
+            assert_eq!(child.wait().unwrap().code(), Some(code), "opgen {line}");
+            until(format!("opgen {line} leaves nothing running"), PATIENCE, async || {
                 if test_kill_process(script).is_err() { Ok(()) } else { Err("it runs".to_owned()) }
             })
             .await;

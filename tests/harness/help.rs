@@ -1,0 +1,25 @@
+//! Reads the subcommands and the options of a program from its help texts.
+
+/// Returns the subcommands of a program that have none themselves, as words: `tree`, `rbac explain`. `help` returns the help text of
+/// the program for the empty string, and that of a subcommand for its words.
+pub fn subcommands(help: &dyn Fn(&str) -> String) -> Vec<String> {
+    below(help, "")
+}
+
+fn below(help: &dyn Fn(&str) -> String, above: &str) -> Vec<String> {
+    let text = help(above);
+    let listed = text.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let names = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).filter(|name| !name.is_empty());
+    let found: Vec<_> = names
+        .filter(|name| *name != "help")
+        .flat_map(|name| below(help, format!("{above} {name}").trim()))
+        .collect();
+    if found.is_empty() { vec![above.to_owned()] } else { found }
+}
+
+/// Returns the options in a help text that take the path of a file or of a folder, such as `--path`.
+pub fn path_options(help: &str) -> Vec<&str> {
+    let takes_path = |line: &&str| ["<DIR>", "<FILE>", "<FOLDER>"].iter().any(|value| line.contains(value));
+    let options = help.lines().map(str::trim).filter(|line| line.starts_with('-')).filter(takes_path);
+    options.filter_map(|line| line.split(' ').find(|word| word.starts_with("--"))).collect()
+}
