@@ -34,8 +34,7 @@ pub(crate) enum RepairReason {
     MarksChanged,
     /// The build function returned another object, although only children of the owner had changed.
     Rebuilt,
-    /// The desired state changed after a chain of own writes that is so long that it is a cycle: primaries that are built from
-    /// each other's children.
+    /// The object changed after a chain of own writes that is a cycle: primaries that are built from what each other's passes write.
     Cycle {
         /// The number of own writes in the chain.
         length: u32,
@@ -126,8 +125,8 @@ impl Repair {
                  change"
             ),
             RepairReason::Cycle { length } => format!(
-                "{kind} {key}: its content is part of a cycle: {length} changes of children of this operator caused each other \
-                 without a change by a user"
+                "{kind} {key}: its content is part of a cycle: {length} writes of this operator caused each other without a \
+                 change by a user"
             ),
             RepairReason::Replaced { node } => format!(
                 "{kind} {key}: node {node} built other objects {count} times in a row although its inputs did not change"

@@ -14,7 +14,6 @@ use crate::{
     cache::{Entry, Header, ObjectKey},
     client::{CallError, Target},
     engine::{
-        causal_chain::CYCLE_LENGTH,
         child::{Child, LostField, child_header},
         child_write::ApplyPrecondition,
         desired::Desired,
@@ -192,8 +191,8 @@ impl PassCore<'_> {
     /// it: a long chain of own writes led to the pass, or only children triggered it.
     fn reason_to_apply(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<ApplyReason> {
         if entry.applied_digest() != desired.digest {
-            let repair = match self.trigger.chain_length {
-                length if length >= CYCLE_LENGTH => Some(RepairReason::Cycle { length }),
+            let repair = match self.trigger.chain {
+                chain if chain.is_cycle() => Some(RepairReason::Cycle { length: chain.length }),
                 _ => self.is_triggered_by_children().then(|| self.blame_for_change(kind, desired)),
             };
             return Some(ApplyReason { description: "the desired state or its digest changed".to_owned(), repair });

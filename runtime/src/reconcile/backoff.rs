@@ -2,8 +2,9 @@
 //! errors.
 
 use crate::{
-    engine::controller_state::ControllerState,
+    engine::{controller_state::ControllerState, pass::PassTrigger, repair::RepairReason},
     error::{Error, Result},
+    queue::Trigger,
     reconcile::{Header, Significance, control_loop::Loop},
 };
 use std::time::Duration;
@@ -70,5 +71,15 @@ impl Loop {
     /// Stops passes over the object until a user changes it.
     pub(super) fn park(&self, header: &Header) {
         self.states.update(&header.key, &header.uid, |state| state.parked = true);
+    }
+}
+
+/// Returns the repair that a write of the status counts as after this trigger of the pass, if it is one.
+pub(super) fn repair_of_status(trigger: PassTrigger) -> Option<RepairReason> {
+    match trigger {
+        PassTrigger { chain, .. } if chain.is_cycle() => Some(RepairReason::Cycle { length: chain.length }),
+        // The only cause of this pass is an own write of the status, and this pass wrote it again: perhaps a hot loop.
+        PassTrigger { event: Trigger::Own, .. } => Some(RepairReason::StatusChanged),
+        _ => None,
     }
 }

@@ -56,7 +56,7 @@ use crate::{
     kind::Kind,
     panic::{Closure, Panicked, catch},
     predicate::Significance,
-    queue::{Backoff, Trigger},
+    queue::Backoff,
     reconcile::{
         change::RecentStates,
         control_loop::{Loop, LoopOptions},
@@ -193,8 +193,8 @@ impl Loop {
     }
 
     /// Adds the finalizer, acquires the references of the spec, runs the tree, releases old references if it succeeded, and writes
-    /// the status. A status that changes although only its last change had caused the pass counts as a repair. Returns when the
-    /// next pass runs.
+    /// the status. A status counts as a repair if it changes although only its last change had caused the pass, or after a chain of
+    /// own writes that is a cycle. Returns when the next pass runs.
     async fn provision(
         &self,
         entry: &Entry<Encoded>,
@@ -240,13 +240,13 @@ impl Loop {
                 message: side_effects.report,
                 timeouts: side_effects.timeouts,
                 status,
+                chain: trigger.chain,
                 ..report
             })
             .await?;
-        // The only cause of this pass is an own write of the status, and this pass wrote it again: perhaps a hot loop.
-        if is_written && is_status_of_nodes && trigger.event == Trigger::Own {
+        if let Some(reason) = backoff::repair_of_status(trigger).filter(|_| is_written && is_status_of_nodes) {
             let (owner, kind) = (self.identity(header), self.source.kind());
-            self.shared.owner_states().record_repair(&owner, kind, &header.key, RepairReason::StatusChanged);
+            self.shared.owner_states().record_repair(&owner, kind, &header.key, reason);
         }
         let next = match outcome {
             Ok(()) if side_effects.requeue.soon => Next::Requeue,
