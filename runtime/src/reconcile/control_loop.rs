@@ -24,7 +24,7 @@ pub(crate) struct Loop {
     pub(super) predicate: Option<PrimaryPredicate>,
     /// The prefix of the controller's condition types.
     pub(crate) condition_prefix: String,
-    /// The reported panics of the predicate.
+    /// The reported panics of the predicate, and of the type of an object that left the selection.
     pub(super) panic_reports: PanicReports,
 }
 

@@ -54,7 +54,7 @@ use crate::{
     error::{Error, Result},
     informer::source::{Selection, Source},
     kind::Kind,
-    panic::{Closure, Panicked, catch},
+    panic::{Closure, Panicked, Panics, catch},
     predicate::Significance,
     queue::Backoff,
     reconcile::{
@@ -184,6 +184,11 @@ impl Loop {
                 }
                 Ok(false) if is_ending => return self.tear_down(entry, primary.as_ref()).await,
                 Ok(false) => return self.provision(entry, primary.as_ref(), trigger).await,
+                // If the object left the selection, its tree would stay for as long as this panics.
+                Err(panicked) if is_ending => {
+                    self.panic_reports.report(&self.shared, self.source.kind(), header, &Panics(vec![panicked]));
+                    return self.tear_down(entry, primary.as_ref()).await;
+                }
                 Err(panicked) => self.report_undecodable(entry, Error::unexpected(panicked)).await,
             },
             Err(error) if is_ending => self.tear_down_undecodable(entry, error).await,

@@ -6,6 +6,7 @@ mod definition;
 mod letter;
 mod outage;
 mod panic;
+mod paused;
 mod refused;
 mod silence;
 mod unlisted;
@@ -21,6 +22,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         definition::cases(),
         letter::cases(),
         panic::cases(),
+        paused::cases(),
         refused::cases(),
         closure::cases(),
         unlisted::cases(),
