@@ -3,6 +3,7 @@
 mod blind;
 mod closure;
 mod definition;
+mod feed;
 mod letter;
 mod outage;
 mod panic;
@@ -23,6 +24,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         letter::cases(),
         panic::cases(),
         paused::cases(),
+        feed::cases(),
         refused::cases(),
         closure::cases(),
         unlisted::cases(),
