@@ -77,7 +77,7 @@ impl RunningController {
     pub(crate) fn on_primary_change(&self, change: &Change<Encoded>, from_list: bool) {
         self.control_loop.note_deletion_propagation(change);
         if let Some(primary) = change.new_entry().or(change.old()) {
-            self.control_loop.note_watch_event(&primary.header.key);
+            self.control_loop.note_watch_event(&primary.header);
         }
         match change {
             Change::Added { new } => self.queue.add(new.header.key.clone(), priority_of(Priority::High, from_list)),

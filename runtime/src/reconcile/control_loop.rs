@@ -7,6 +7,7 @@ use crate::reconcile::{
     settled::SettledKeys,
 };
 use std::sync::Arc;
+use tokio::sync::Notify;
 
 /// The reconcile loop of one controller. Its methods are in the modules of `reconcile`, one module per concern.
 pub(crate) struct Loop {
@@ -26,6 +27,8 @@ pub(crate) struct Loop {
     pub(crate) condition_prefix: String,
     /// The reported panics of the predicate, and of the type of an object that left the selection.
     pub(super) panic_reports: PanicReports,
+    /// Notified of objects that have a finalizer of another operator.
+    pub(super) other_operator: Notify,
 }
 
 /// The settings of a controller that its loop needs.

@@ -24,6 +24,7 @@ pub(crate) mod deselected;
 mod interrupted;
 pub(crate) mod next;
 mod orphan;
+pub(crate) mod other_operators;
 mod outcome;
 pub(crate) mod panics;
 mod pass_span;
@@ -75,7 +76,7 @@ use next::{Next, NextPass};
 use panics::PanicReports;
 use state::ObjectStates;
 use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
-use tokio::time::Instant;
+use tokio::{sync::Notify, time::Instant};
 use tracing::Instrument as _;
 use verdict::Direction;
 
@@ -111,6 +112,7 @@ impl Loop {
             predicate,
             condition_prefix,
             panic_reports: PanicReports::default(),
+            other_operator: Notify::new(),
         }
     }
 
