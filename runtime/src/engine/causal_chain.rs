@@ -1,10 +1,10 @@
 //! `CausalChains`: detects reconciled objects whose passes trigger each other without end. It counts the operator's own writes in a chain
 //! of passes.
 //!
-//! A pass writes a child, an object of a hand-written node, or the status of its primary. The change enqueues another primary, whose
-//! pass writes an object, and so on. Such a chain ends when it has run through the primaries that depend on each other. A chain that
-//! returns to the same primary again and again is a cycle: primaries that are built from what each other's passes write, which
-//! changes without end.
+//! A pass writes or deletes a child or an object of a hand-written node, or writes the status of its primary. The change enqueues
+//! another primary, whose pass writes an object, and so on. Such a chain ends when it has run through the primaries that depend on
+//! each other. A chain that returns to the same primary again and again is a cycle: primaries that are built from what each other's
+//! passes write, which changes without end.
 
 use crate::{
     cache::{Change, Header, ObjectKey, ResourceVersion},
@@ -20,6 +20,9 @@ use std::{
 /// The number of writes of one object whose watch events may be outstanding. Those of older ones start a new chain.
 const MAX_OUTSTANDING: usize = 8;
 
+/// The number of deletions whose watch events may be outstanding.
+const MAX_DELETIONS: usize = 256;
+
 /// The chains of own writes of all controllers of an operator.
 #[derive(Debug, Default)]
 pub(crate) struct CausalChains {
@@ -34,6 +37,8 @@ struct Chains {
     related_kinds: HashSet<Kind>,
     /// The latest own writes of each object, oldest first. The watch event of a write may come after the next write.
     writes: HashMap<(Kind, ObjectKey), VecDeque<ChainedWrite>>,
+    /// The latest own deletions, oldest first, with the chains that they extend.
+    deletions: VecDeque<(Kind, ObjectKey, Chain)>,
     /// The longest chain that leads to the next pass of a primary. A primary without an entry is at the start of a chain.
     next_passes: HashMap<(Kind, ObjectKey), Chain>,
     /// The number of calls that have begun.
@@ -129,6 +134,17 @@ impl CausalChains {
         }
     }
 
+    /// Records a deletion before it is sent. `pass` is as for [`CausalChains::record_write`].
+    pub(crate) fn record_deletion(&self, kind: &Kind, key: &ObjectKey, pass: Chain) {
+        let mut chains = self.chains.lock();
+        if chains.related_kinds.contains(kind) {
+            if chains.deletions.len() == MAX_DELETIONS {
+                chains.deletions.pop_front();
+            }
+            chains.deletions.push_back((kind.clone(), key.clone(), pass.after_write()));
+        }
+    }
+
     /// Records the begin of a call that writes an object without a digest, such as that of a hand-written node. `pass` is as for
     /// [`CausalChains::record_write`].
     pub(crate) fn begin_write(&self, kind: &Kind, key: &ObjectKey, pass: Chain) -> ChainedCall<'_> {
@@ -147,19 +163,21 @@ impl CausalChains {
         self.chains.lock().related_kinds.contains(kind)
     }
 
-    /// Returns the chain that a changed object ends, without a write if the change is not an own one. Drops what is recorded of a
+    /// Returns the chain that a changed object ends, without a write if the change is not an own one. Drops the recorded writes of a
     /// deleted object.
     pub(crate) fn chain_at<V>(&self, kind: &Kind, change: &Change<V>) -> Chain {
         let digest_of = |header: &Header| header.annotations.get(APPLIED_ANNOTATION).map(str::to_owned);
         let mut chains = self.chains.lock();
-        if chains.writes.is_empty() {
+        if chains.writes.is_empty() && chains.deletions.is_empty() {
             return Chain::default();
         }
         let Some(new) = change.new_entry() else {
-            if let Some(old) = change.old() {
-                chains.writes.remove(&(kind.clone(), old.header.key.clone()));
-            }
-            return Chain::default();
+            let Some(old) = change.old() else { return Chain::default() };
+            let key = &old.header.key;
+            chains.writes.remove(&(kind.clone(), key.clone()));
+            let is_deletion = |(deleted, of, _): &&(Kind, ObjectKey, Chain)| deleted == kind && of == key;
+            let deletion = chains.deletions.iter().rev().find(is_deletion);
+            return deletion.map(|(_, _, chain)| *chain).unwrap_or_default();
         };
         let Some(writes) = chains.writes.get(&(kind.clone(), new.header.key.clone())) else { return Chain::default() };
         let old_digest = change.old().and_then(|old| digest_of(&old.header));
@@ -326,6 +344,27 @@ mod tests {
         let object = json!({"metadata": {"name": "a", "uid": "u", "resourceVersion": version.to_string()}});
         let change = Store::<()>::default().apply(Header::parse(object.to_string().as_bytes()).unwrap(), || ());
         chains.chain_at(&kind_of::<ConfigMap>(), &change).length
+    }
+
+    #[test]
+    fn a_deletion_extends_the_chain_and_those_long_ago_do_not() {
+        let (chains, kind) = (CausalChains::default(), kind_of::<ConfigMap>());
+        chains.add_related_kind(&kind);
+        let object = |name: &str| {
+            let object = json!({"metadata": {"name": name, "uid": "u", "resourceVersion": "1"}});
+            Header::parse(object.to_string().as_bytes()).unwrap()
+        };
+        let length_at_deletion = |name: &str| {
+            let store = Store::<()>::default();
+            let Change::Added { new } = store.apply(object(name), || ()) else { panic!("the object is new") };
+            chains.chain_at(&kind, &Change::Deleted { old: new }).length
+        };
+        chains.record_deletion(&kind, &ObjectKey::cluster("a"), Chain::start(1));
+        assert_eq!((length_at_deletion("a"), length_at_deletion("b")), (1, 0));
+        for _ in 0..MAX_DELETIONS {
+            chains.record_deletion(&kind, &ObjectKey::cluster("b"), Chain::start(1).after_write());
+        }
+        assert_eq!((length_at_deletion("a"), length_at_deletion("b")), (0, 2));
     }
 
     #[test]

@@ -49,11 +49,8 @@ impl PassCore<'_> {
             WriteEffect::Changed => is_watched && self.trigger.event <= Trigger::Children,
             WriteEffect::Restored => is_watched && !matches!(self.trigger.event, Trigger::Timer | Trigger::Request),
         };
-        let reason = match self.trigger.chain {
-            chain if chain.is_cycle() && is_new_version => Some(RepairReason::Cycle { length: chain.length }),
-            _ => is_repeated.then(|| RepairReason::NodeWrite { node: node.into() }),
-        };
-        if let Some(reason) = reason {
+        let of_chain = RepairReason::of_chain(&self.trigger.chain).filter(|_| is_new_version);
+        if let Some(reason) = of_chain.or(is_repeated.then(|| RepairReason::NodeWrite { node: node.into() })) {
             states.record_repair(&self.owner, kind, &key, reason);
         }
         answer
@@ -61,8 +58,9 @@ impl PassCore<'_> {
 
     /// Records that a hand-written node deletes an object, so that the deletion in the watch counts as the node's own write.
     pub(crate) fn delete_from_node(&self, target: Target<'_>) {
+        let key = ObjectKey::new(target.namespace, target.name);
+        self.shared.chains.record_deletion(target.kind, &key, self.trigger.chain);
         if self.shared.watches_kind(target.kind) {
-            let key = ObjectKey::new(target.namespace, target.name);
             self.owner_states().begin_node_write(&self.owner, target.kind, &key);
         }
     }

@@ -4,7 +4,7 @@
 //! repair again and again, two clients write it in turn, or a build function returns another object each time. Such a pass ends
 //! with an error with the reason `Fighting`, and so with the backoff of the controller.
 
-use crate::{cache::ObjectKey, kind::Kind};
+use crate::{cache::ObjectKey, engine::chain::Chain, kind::Kind};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -54,6 +54,11 @@ pub(crate) enum RepairReason {
 }
 
 impl RepairReason {
+    /// Returns the reason of a write after a chain of own writes; `None` if the chain is no cycle.
+    pub(crate) fn of_chain(chain: &Chain) -> Option<Self> {
+        chain.is_cycle().then_some(Self::Cycle { length: chain.length })
+    }
+
     /// Returns whether two repairs count together: same reason, and same field or node. The field manager may differ.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {

@@ -188,13 +188,11 @@ impl PassCore<'_> {
     /// it is as desired.
     ///
     /// A change by another client always counts as a repair. A change of the desired state counts as one only if nothing justifies
-    /// it: a long chain of own writes led to the pass, or only children triggered it.
+    /// it: a cycle of own writes led to the pass, or only children triggered it.
     fn reason_to_apply(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<ApplyReason> {
         if entry.applied_digest() != desired.digest {
-            let repair = match self.trigger.chain {
-                chain if chain.is_cycle() => Some(RepairReason::Cycle { length: chain.length }),
-                _ => self.is_triggered_by_children().then(|| self.blame_for_change(kind, desired)),
-            };
+            let by_children = || self.is_triggered_by_children().then(|| self.blame_for_change(kind, desired));
+            let repair = RepairReason::of_chain(&self.trigger.chain).or_else(by_children);
             return Some(ApplyReason { description: "the desired state or its digest changed".to_owned(), repair });
         }
         let LostField { path, manager } = entry.value.first_lost_field(desired)?;
@@ -224,10 +222,11 @@ impl PassCore<'_> {
         }
     }
 
-    /// Counts the creation of a child as a repair, unless it is the first creation.
+    /// Counts the creation of a child as a repair, unless it is the first creation. In a cycle, each creation counts.
     fn record_creation(&self, kind: &Kind, key: &ObjectKey) {
         let is_repeated = self.owner_states().record_write(&self.owner, kind, key);
-        self.record_repair(kind, key, is_repeated.then_some(RepairReason::Deleted));
+        let of_chain = RepairReason::of_chain(&self.trigger.chain);
+        self.record_repair(kind, key, of_chain.or(is_repeated.then_some(RepairReason::Deleted)));
     }
 
     /// Counts the restoration of a child's marks as a repair.

@@ -76,10 +76,7 @@ impl Loop {
 
 /// Returns the repair that a write of the status counts as after this trigger of the pass, if it is one.
 pub(super) fn repair_of_status(trigger: PassTrigger) -> Option<RepairReason> {
-    match trigger {
-        PassTrigger { chain, .. } if chain.is_cycle() => Some(RepairReason::Cycle { length: chain.length }),
-        // The only cause of this pass is an own write of the status, and this pass wrote it again: perhaps a hot loop.
-        PassTrigger { event: Trigger::Own, .. } => Some(RepairReason::StatusChanged),
-        _ => None,
-    }
+    // If the only cause of this pass is an own write of the status, and this pass wrote it again, that is perhaps a hot loop.
+    let by_itself = || (trigger.event == Trigger::Own).then_some(RepairReason::StatusChanged);
+    RepairReason::of_chain(&trigger.chain).or_else(by_itself)
 }

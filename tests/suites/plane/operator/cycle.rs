@@ -1,7 +1,13 @@
 //! Tests that passes of two primaries which cause each other, by whatever they write, are found and slowed down, and that a change
 //! which runs through many primaries is not.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{CustomResource, api::ObjectMeta};
@@ -26,6 +32,7 @@ pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("brake_two_primaries_that_are_built_from_each_others_children_are_slowed_down", endless),
         case("brake_hand_written_nodes_that_read_what_each_other_write_are_slowed_down", by_hand),
+        case("brake_children_that_exist_because_the_other_does_or_does_not_are_slowed_down", by_turns),
         case("brake_two_objects_that_copy_each_others_status_are_slowed_down", status),
         case("brake_a_change_of_a_status_that_runs_through_many_objects_is_no_cycle", line),
         case("brake_a_child_that_another_primary_is_built_from_may_change_often", often),
@@ -157,6 +164,68 @@ async fn endless(plane: Arc<Plane>) {
 async fn by_hand(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     slowed_down(&site, &operator::<ByHand, ByHand>(&site)).await;
+}
+
+/// Its ConfigMap exists if that of the note does.
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = For<Errand, Numbers>)]
+struct IfNoteTree {
+    #[provisioner(resource)]
+    config: Option<ConfigMap>,
+}
+
+impl IfNoteTree {
+    fn config(draft: &Draft<'_, For<Errand, Numbers>>) -> Result<Option<ConfigMap>> {
+        let namespace = draft.metadata.namespace.as_deref().unwrap_or_default();
+        let is_there = draft.options().read(|objects| objects.get(namespace, "of-note").is_some())?;
+        is_there.then(|| numbered("of-errand", 1)).transpose()
+    }
+}
+
+/// Counts the builds, so that a cycle that is not slowed down ends.
+type Counted = For<Note, (Numbers, Arc<AtomicU64>)>;
+
+/// Its ConfigMap exists if that of the errand does not, or if the note has a number.
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = Counted)]
+struct UnlessErrandTree {
+    #[provisioner(resource)]
+    config: Option<ConfigMap>,
+}
+
+impl UnlessErrandTree {
+    fn config(draft: &Draft<'_, Counted>) -> Result<Option<ConfigMap>> {
+        let (numbers, builds) = draft.options();
+        let namespace = draft.metadata.namespace.as_deref().unwrap_or_default();
+        let is_there = numbers.read(|objects| objects.get(namespace, "of-errand").is_some())?;
+        let is_fixed = draft.spec.text.parse::<u64>().is_ok() || builds.fetch_add(1, Ordering::Relaxed) > HIGHEST;
+        (is_fixed || !is_there).then(|| numbered("of-note", 1)).transpose()
+    }
+}
+
+async fn by_turns(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let (for_errands, for_notes) = (Numbers::default(), Numbers::default());
+    let operator = site
+        .operator()
+        .controls_with::<For<Errand, Numbers>, IfNoteTree>(|controller| {
+            let controller = controller.options(for_errands.clone()).backoff(Backoff::Fixed(DELAY));
+            controller.lister::<ConfigMap, _, _, _>(&for_errands, number, one_for("of-note"))
+        })
+        .controls_with::<Counted, UnlessErrandTree>(|controller| {
+            let options = (for_notes.clone(), Arc::default());
+            let controller = controller.options(options).backoff(Backoff::Fixed(DELAY));
+            controller.lister::<ConfigMap, _, _, _>(&for_notes, number, one_for("of-errand"))
+        });
+    let _running = site.start(&operator).await;
+    site.create(&Errand::new("one", ErrandSpec::default())).await;
+    site.create(&fight::note("endless")).await;
+    let message = note_says(&site, "Fighting").await;
+    assert!(message.contains("is part of a cycle"), "{message}");
+    is_slow(async || repairs(&site).await).await;
+    site.patch::<Note>("one", &json!({"spec": {"text": "7"}})).await;
+    note_says(&site, "Provisioned").await;
+    until_object(&site.api::<ConfigMap>(), "of-errand", "is there", |_| true).await;
 }
 
 async fn slowed_down(site: &Site, operator: &Operator) {
