@@ -236,8 +236,11 @@ impl<O: Owner> Controller<O> {
     /// Sets the prefix of the controller's condition types: with `Dns` they are `DnsAvailable`, `DnsReady`, `DnsReconciling` and
     /// `DnsStalled`. A domain such as `dns.example.com/` is possible as well. Use it for a controller of a part of an object that
     /// another controller controls as a whole: only the controller without prefix writes `observedGeneration`, and kstatus reads
-    /// its conditions. Two controllers of a kind that write the same types would overwrite each other forever, so such an
-    /// operator doesn't start. Default: empty.
+    /// its conditions. Default: empty.
+    ///
+    /// Two controllers of a kind that write the same types would overwrite each other forever, so such an operator doesn't start.
+    /// It is no compile error, because prefixes and selections are values. If the other controller belongs to another operator and
+    /// there was no object yet when both started, it logs an error about 10 s after an object has the finalizers of both.
     #[must_use]
     pub fn condition_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.settings.condition_prefix = prefix.into();

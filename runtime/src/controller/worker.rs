@@ -77,7 +77,7 @@ impl RunningController {
     pub(crate) fn on_primary_change(&self, change: &Change<Encoded>, from_list: bool) {
         self.control_loop.note_deletion_propagation(change);
         if let Some(primary) = change.new_entry().or(change.old()) {
-            self.control_loop.note_watch_event(&primary.header.key);
+            self.control_loop.note_watch_event(&primary.header);
         }
         match change {
             Change::Added { new } => self.queue.add(new.header.key.clone(), priority_of(Priority::High, from_list)),
@@ -153,7 +153,7 @@ impl RunningController {
             if origin.is_output_of(&key) {
                 self.enqueue_owner(key, from_list);
             } else {
-                self.control_loop.shared.chains.extend_to(kind, &key, origin.chain_length);
+                self.control_loop.shared.chains.extend_to(kind, &key, origin.chain);
                 self.enqueue_related(key, from_list);
             }
         }
@@ -169,7 +169,7 @@ impl RunningController {
         for key in self.control_loop.source.objects().store().keys() {
             let is_output = origin.is_output_of(&key);
             if !is_output {
-                self.control_loop.shared.chains.extend_to(self.control_loop.source.kind(), &key, origin.chain_length);
+                self.control_loop.shared.chains.extend_to(self.control_loop.source.kind(), &key, origin.chain);
             }
             self.queue.add_for(key, Priority::Low, if is_output { Trigger::Children } else { Trigger::Related });
         }
@@ -329,7 +329,7 @@ impl RunningController {
         let PassResult { next, earlier_failures, significance, trace } =
             shard.run(self.control_loop.reconcile(key, trigger)).await;
         if next.when == Next::CatchUp {
-            self.control_loop.shared.chains.extend_to(self.control_loop.source.kind(), key, trigger.chain_length);
+            self.control_loop.shared.chains.extend_to(self.control_loop.source.kind(), key, trigger.chain);
         }
         if let Some(on_end) = on_end {
             on_end(next.when.description());
@@ -342,9 +342,9 @@ impl RunningController {
 
     /// Returns what led to the pass that begins now. A request by a user starts a new chain of own writes.
     fn begin_pass(&self, item: &Item<ObjectKey>) -> PassTrigger {
-        let length = self.control_loop.shared.chains.begin_pass(self.control_loop.source.kind(), &item.key);
-        let chain_length = if item.trigger == Trigger::Request { 0 } else { length };
-        PassTrigger { event: item.trigger, chain_length, trace_start: None }
+        let (kind, is_request) = (self.control_loop.source.kind(), item.trigger == Trigger::Request);
+        let chain = self.control_loop.shared.chains.begin_pass(kind, &item.key, is_request);
+        PassTrigger { event: item.trigger, chain, trace_start: None }
     }
 
     /// Schedules the next pass. `earlier_failures` is the number of consecutive passes before this one that failed in the same way. After a

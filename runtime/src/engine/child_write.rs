@@ -116,7 +116,7 @@ impl PassCore<'_> {
         precondition: ApplyPrecondition<'_>,
     ) -> Result<WrittenChild> {
         let (kind, target) = (&desired.kind, desired.target());
-        self.shared.chains.record_write(kind, &desired.key(), &desired.digest, self.trigger.chain_length);
+        self.shared.chains.record_write(kind, &desired.key(), &desired.digest, self.trigger.chain);
         self.shared.chains.traces.record(kind, &desired.key(), &desired.digest, || {
             Some(WriteCause { context: current_context()?, started: self.trigger.trace_start? })
         });

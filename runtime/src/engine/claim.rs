@@ -13,16 +13,14 @@
 //!    and the objects they build count as claimed until their node has run. Children that nobody claims are deleted at once, and
 //!    later nodes wait until they are gone. A child that only the plan claims stays until all nodes have run: its node may build
 //!    other objects by then.
-//! 4. A plan is not enough if a node that may want the child reads the outputs of other nodes, which may change in this pass, or
-//!    if a build function fails. Then the deletion is deferred until all nodes have run, and a plan that knows their outputs
-//!    decides. Later nodes do not wait for it, but the pass does not succeed before the child is gone.
+//! 4. A plan is not enough if a node that may want the child reads the outputs of other nodes or a lister, which may change in this
+//!    pass, or if a build function fails. Then the deletion is deferred until all nodes have run, and a plan that knows their
+//!    outputs decides. Later nodes do not wait for it, but the pass does not succeed before the child is gone.
 //! 5. If the claims of one of these nodes are still unknown, for example because a node whose output it reads has yielded, the
 //!    child stays until a pass in which they are known.
 //!
-//! # Listers
-//! A build function that reads a [`Lister`](crate::Lister) may build more objects than it did in the plan of the same pass, if the
-//! lister has changed in between. Then the result is that of a change after the pass: an object that no node wanted is deleted, and the
-//! next pass creates it again. Such a node does not defer deletions, since that would hold for all build functions with options.
+//! The plan does not know which node reads a lister, so one function of the tree that does so defers the deletions until the nodes
+//! that may want the child have run. Other state that changes by itself, such as a lock in the options, is not known at all.
 //!
 //! # Guarantees
 //! No claim is stored. If the process stops between the claim and the apply, or between the apply and a deletion, the next
@@ -38,6 +36,7 @@ use crate::{
         plan::Plan,
     },
     error::{Error, Result},
+    informer::lister_reads::track_lister_reads,
     kind::Kind,
     shape::{Edge, Shape},
 };
@@ -112,8 +111,9 @@ impl PassCore<'_> {
             return unwanted;
         }
         let plan = self.current_plan(planner).await;
-        let is_decidable =
-            appliers.iter().all(|applier| !self.may_claim_later(applier) && self.are_claims_known(applier, &plan));
+        let is_decidable = appliers
+            .iter()
+            .all(|applier| !self.may_claim_later(applier, &plan) && self.are_claims_known(applier, &plan));
         let mut unclaimed = Vec::new();
         for entry in unwanted {
             let key = &entry.header.key;
@@ -225,14 +225,16 @@ impl PassCore<'_> {
         if let Some(plan) = cached {
             return plan;
         }
-        let plan = Arc::new(planner.plan(self.for_plan()).await);
+        let (plan, reads_listers) = track_lister_reads(planner.plan(self.for_plan())).await;
+        let plan = Arc::new(Plan { reads_listers, ..plan });
         *self.plan.lock() = Some(plan.clone());
         plan
     }
 
-    /// Returns whether a node may still claim other objects in this pass than the plan says, since an output it reads may change.
-    fn may_claim_later(&self, applier: &Applier) -> bool {
-        applier.reads_outputs && !self.has_complete_claims(applier)
+    /// Returns whether a node may still claim other objects in this pass than the plan says, since an output or a lister that it
+    /// reads may change.
+    fn may_claim_later(&self, applier: &Applier, plan: &Plan) -> bool {
+        (applier.reads_outputs || plan.reads_listers) && !self.has_complete_claims(applier)
     }
 
     /// Returns whether the claims of a node are known: it has run, or its build function has succeeded in the plan.

@@ -64,8 +64,8 @@ impl PassCore<'_> {
     }
 
     /// Deletes a child unless it is being deleted already, and records the pending deletion. `propagation` is the option of its
-    /// node. A call also records an event, and a repair if only children triggered the pass. The next creation of the object is
-    /// no repair.
+    /// node. A call also records an event, and a repair if only children triggered the pass, or a cycle of own writes. The next
+    /// creation of the object is no repair.
     pub(crate) async fn delete_child(
         &self,
         kind: &Kind,
@@ -80,9 +80,11 @@ impl PassCore<'_> {
             return Ok(());
         }
         let target = Target { kind, namespace: header.key.namespace(), name: header.key.name() };
+        self.shared.chains.record_deletion(kind, &header.key, self.trigger.chain);
         let deletion = self.shared.client.delete(target, &delete_params(kind, &header.uid, propagation)).await?;
         let replaced = RepairReason::Replaced { node: entry.node().into() };
-        self.record_repair(kind, &header.key, self.is_triggered_by_children().then_some(replaced));
+        let of_chain = RepairReason::of_chain(&self.trigger.chain);
+        self.record_repair(kind, &header.key, of_chain.or(self.is_triggered_by_children().then_some(replaced)));
         let confirmed = deletion != Deletion::Started;
         self.owner_states().add_pending_deletion(&self.owner, PendingDeletion { confirmed, ..pending });
         if deletion != Deletion::Absent {

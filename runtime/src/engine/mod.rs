@@ -3,6 +3,7 @@
 pub(crate) mod adoption;
 pub(crate) mod applied_mark;
 pub(crate) mod causal_chain;
+pub(crate) mod chain;
 pub(crate) mod child;
 pub(crate) mod child_write;
 pub(crate) mod claim;

@@ -16,7 +16,7 @@ use serde_json::Value;
 impl PassCore<'_> {
     /// Makes a call by which a hand-written node writes an object, and records the revision in the answer, so that the event of
     /// this write counts as the node's own write. Counts the write as a repair if only the node's own writes, or another client
-    /// that undoes them, can have triggered it.
+    /// that undoes them, can have triggered it, or if it changed the object after a chain of own writes that is a cycle.
     pub(crate) async fn write_from_node(
         &self,
         node: &str,
@@ -25,10 +25,12 @@ impl PassCore<'_> {
         call: impl Future<Output = Result<Value, CallError>>,
     ) -> Result<Value, CallError> {
         let (kind, key) = (target.kind, ObjectKey::new(target.namespace, target.name));
-        // A write of a kind that no watch shows triggers no pass.
-        if !self.shared.watches_kind(kind) {
+        let (is_watched, chains) = (self.shared.watches_kind(kind), &self.shared.chains);
+        // A write of a kind that no watch of the operator shows triggers no pass.
+        if !is_watched && !chains.is_related(kind) {
             return call.await;
         }
+        let chained = chains.begin_write(kind, &key, self.trigger.chain);
         let watched = self.shared.watched_revision(kind, &key);
         let previous = self.owner_states().begin_node_write(&self.owner, kind, &key);
         let answer = call.await;
@@ -37,22 +39,28 @@ impl PassCore<'_> {
             states.fail_node_write(&self.owner, kind, &key, previous);
             return answer;
         };
-        let effect = states.finish_node_write(&self.owner, (kind, &key), sent, [previous, watched], written);
+        chained.finish(&written.version);
+        let earlier = [previous, watched];
+        // A change of labels or of a status leaves the generation as it is.
+        let is_new_version = earlier.iter().flatten().all(|earlier| earlier.version != written.version);
+        let effect = states.finish_node_write(&self.owner, (kind, &key), sent, earlier, written);
         let is_repeated = match effect {
             WriteEffect::Unchanged => false,
-            WriteEffect::Changed => self.trigger.event <= Trigger::Children,
-            WriteEffect::Restored => !matches!(self.trigger.event, Trigger::Timer | Trigger::Request),
+            WriteEffect::Changed => is_watched && self.trigger.event <= Trigger::Children,
+            WriteEffect::Restored => is_watched && !matches!(self.trigger.event, Trigger::Timer | Trigger::Request),
         };
-        if is_repeated {
-            states.record_repair(&self.owner, kind, &key, RepairReason::NodeWrite { node: node.into() });
+        let of_chain = RepairReason::of_chain(&self.trigger.chain).filter(|_| is_new_version);
+        if let Some(reason) = of_chain.or(is_repeated.then(|| RepairReason::NodeWrite { node: node.into() })) {
+            states.record_repair(&self.owner, kind, &key, reason);
         }
         answer
     }
 
     /// Records that a hand-written node deletes an object, so that the deletion in the watch counts as the node's own write.
     pub(crate) fn delete_from_node(&self, target: Target<'_>) {
+        let key = ObjectKey::new(target.namespace, target.name);
+        self.shared.chains.record_deletion(target.kind, &key, self.trigger.chain);
         if self.shared.watches_kind(target.kind) {
-            let key = ObjectKey::new(target.namespace, target.name);
             self.owner_states().begin_node_write(&self.owner, target.kind, &key);
         }
     }

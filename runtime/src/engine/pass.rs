@@ -5,6 +5,7 @@ use crate::{
     client::strip_nulls,
     context::UnversionedReads,
     engine::{
+        chain::Chain,
         child::ChildrenByNode,
         controller_state::{ControllerState, RemoteCluster},
         identity::{Identity, OwnerNaming},
@@ -47,8 +48,8 @@ pub(crate) trait Planner: Send + Sync {
 pub(crate) struct PassTrigger {
     /// The event that triggered the pass.
     pub(crate) event: Trigger,
-    /// The number of own writes that led to the pass, each by way of another primary.
-    pub(crate) chain_length: u32,
+    /// The own writes that led to the pass, each by way of another primary.
+    pub(crate) chain: Chain,
     /// The start of the trace of the pass; `None` if the pass is in no trace.
     pub(crate) trace_start: Option<Instant>,
 }
@@ -56,7 +57,7 @@ pub(crate) struct PassTrigger {
 impl Default for PassTrigger {
     /// A request by a user.
     fn default() -> Self {
-        Self { event: Trigger::Request, chain_length: 0, trace_start: None }
+        Self { event: Trigger::Request, chain: Chain::default(), trace_start: None }
     }
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct Plan {
     pub(crate) claims: Claims,
     /// Whether every build function has succeeded.
     pub(crate) complete: bool,
+    /// Whether a function of the tree has read a lister: it may return something else when its node runs.
+    pub(crate) reads_listers: bool,
 }
 
 impl Claims {

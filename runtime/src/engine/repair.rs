@@ -4,7 +4,7 @@
 //! repair again and again, two clients write it in turn, or a build function returns another object each time. Such a pass ends
 //! with an error with the reason `Fighting`, and so with the backoff of the controller.
 
-use crate::{cache::ObjectKey, kind::Kind};
+use crate::{cache::ObjectKey, engine::chain::Chain, kind::Kind};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -34,8 +34,7 @@ pub(crate) enum RepairReason {
     MarksChanged,
     /// The build function returned another object, although only children of the owner had changed.
     Rebuilt,
-    /// The desired state changed after a chain of own writes that is so long that it is a cycle: primaries that are built from
-    /// each other's children.
+    /// The object changed after a chain of own writes that is a cycle: primaries that are built from what each other's passes write.
     Cycle {
         /// The number of own writes in the chain.
         length: u32,
@@ -55,6 +54,11 @@ pub(crate) enum RepairReason {
 }
 
 impl RepairReason {
+    /// Returns the reason of a write after a chain of own writes; `None` if the chain is no cycle.
+    pub(crate) fn of_chain(chain: &Chain) -> Option<Self> {
+        chain.is_cycle().then_some(Self::Cycle { length: chain.length })
+    }
+
     /// Returns whether two repairs count together: same reason, and same field or node. The field manager may differ.
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -127,8 +131,8 @@ impl Repair {
                  change"
             ),
             RepairReason::Cycle { length } => format!(
-                "{kind} {key}: its content is part of a cycle: {length} changes of children of this operator caused each other \
-                 without a change by a user"
+                "{kind} {key}: its content is part of a cycle: {length} writes of this operator caused each other without a \
+                 change by a user"
             ),
             RepairReason::Replaced { node } => format!(
                 "{kind} {key}: node {node} built other objects {count} times in a row although its inputs did not change"

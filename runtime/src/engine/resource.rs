@@ -14,7 +14,6 @@ use crate::{
     cache::{Entry, Header, ObjectKey},
     client::{CallError, Target},
     engine::{
-        causal_chain::CYCLE_LENGTH,
         child::{Child, LostField, child_header},
         child_write::ApplyPrecondition,
         desired::Desired,
@@ -189,13 +188,11 @@ impl PassCore<'_> {
     /// it is as desired.
     ///
     /// A change by another client always counts as a repair. A change of the desired state counts as one only if nothing justifies
-    /// it: a long chain of own writes led to the pass, or only children triggered it.
+    /// it: a cycle of own writes led to the pass, or only children triggered it.
     fn reason_to_apply(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<ApplyReason> {
         if entry.applied_digest() != desired.digest {
-            let repair = match self.trigger.chain_length {
-                length if length >= CYCLE_LENGTH => Some(RepairReason::Cycle { length }),
-                _ => self.is_triggered_by_children().then(|| self.blame_for_change(kind, desired)),
-            };
+            let by_children = || self.is_triggered_by_children().then(|| self.blame_for_change(kind, desired));
+            let repair = RepairReason::of_chain(&self.trigger.chain).or_else(by_children);
             return Some(ApplyReason { description: "the desired state or its digest changed".to_owned(), repair });
         }
         let LostField { path, manager } = entry.value.first_lost_field(desired)?;
@@ -225,10 +222,11 @@ impl PassCore<'_> {
         }
     }
 
-    /// Counts the creation of a child as a repair, unless it is the first creation.
+    /// Counts the creation of a child as a repair, unless it is the first creation. In a cycle, each creation counts.
     fn record_creation(&self, kind: &Kind, key: &ObjectKey) {
         let is_repeated = self.owner_states().record_write(&self.owner, kind, key);
-        self.record_repair(kind, key, is_repeated.then_some(RepairReason::Deleted));
+        let of_chain = RepairReason::of_chain(&self.trigger.chain);
+        self.record_repair(kind, key, of_chain.or(is_repeated.then_some(RepairReason::Deleted)));
     }
 
     /// Counts the restoration of a child's marks as a repair.

@@ -2,7 +2,7 @@
 
 use crate::{
     cache::{Change, Header, ObjectKey},
-    engine::controller_state::ControllerState,
+    engine::{chain::Chain, controller_state::ControllerState},
     informer::child::OwnerRef,
     kind::Kind,
 };
@@ -19,9 +19,8 @@ pub(crate) struct ChangeOrigin<'a> {
     /// The state of the object after the change; `None` if it is deleted.
     current: Option<&'a Header>,
     object: Option<&'a ObjectKey>,
-    /// The number of own writes that led to the change, each in a pass that the one before has triggered (see
-    /// [`CausalChains`](crate::engine::causal_chain::CausalChains)); 0 if another client made the change.
-    pub(crate) chain_length: u32,
+    /// The chain of own writes that this change ends, without a write if another client made it.
+    pub(crate) chain: Chain,
 }
 
 impl<'a> ChangeOrigin<'a> {
@@ -33,7 +32,7 @@ impl<'a> ChangeOrigin<'a> {
             owners: OwnerRef::owner_keys(primaries, change),
             current: change.new_entry().map(|entry| &entry.header),
             object: change.new_entry().or(change.old()).map(|entry| &entry.header.key),
-            chain_length: shared.chains.length_at(kind, change),
+            chain: shared.chains.chain_at(kind, change),
         }
     }
 

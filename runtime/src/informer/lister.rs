@@ -3,7 +3,10 @@
 use crate::{
     cache::ObjectKey,
     error::{Error, Result},
-    informer::watch::{Health, WatchState},
+    informer::{
+        lister_reads::record_lister_read,
+        watch::{Health, WatchState},
+    },
     panic::{Closure, Panics},
 };
 use hashbrown::{Equivalent, HashMap};
@@ -128,6 +131,7 @@ impl<V, X> Lister<V, X> {
     /// A yield with the reason if the objects can't be read yet: the kind is missing or forbidden, or its first list is not
     /// complete.
     pub fn read<T>(&self, read: impl FnOnce(&ListedObjects<V, X>) -> T) -> Result<T> {
+        record_lister_read();
         let state = self.0.state.read();
         let Some(watch) = &state.watch else {
             return Err(Error::yielding("CacheNotSynced", "waiting for a watch to start"));

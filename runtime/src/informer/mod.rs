@@ -6,6 +6,7 @@ pub(crate) mod child_store;
 pub(crate) mod event_handler;
 pub(crate) mod fan_out;
 pub(crate) mod lister;
+pub(crate) mod lister_reads;
 pub(crate) mod mapped;
 pub(crate) mod namespaces;
 pub(crate) mod primary;

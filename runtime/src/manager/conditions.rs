@@ -1,21 +1,38 @@
 //! Refuses to run two controllers that write the same conditions of one object.
 //!
-//! The controllers of one operator are compared by their options when it starts. A controller of another operator is recognised
-//! on the objects: by its finalizer, and by the conditions that its field manager `<operator>/status` owns.
+//! # Controllers of one operator
+//! They are compared by their options when the operator starts. A compile error is not possible: prefixes and selections are values
+//! that the methods of the builder get at run time. (`operator!`, which knows the kinds, refuses one that is listed twice.)
+//!
+//! # Controllers of other operators
+//! They are recognised on the objects: by their finalizers, and by the conditions that their field managers `<operator>/status` own.
+//! - A controller does not start if another operator writes its conditions of a stored object.
+//! - Two operators that start before there is an object find out when they share one. Each that finds out logs an error, once. It is not
+//!   stopped, since then nobody might reconcile the objects, but it does not start again.
+//!
+//! Controllers with selectors are not checked, because installations with selectors hand objects over: the finalizer of the earlier one
+//! stays on the object for a while.
 
 use super::operator::Operator;
 use crate::{
-    cache::{Header, ObjectKey},
+    cache::ObjectKey,
     client::{Client, Target},
     controller::{factory::Factory, worker::RunningController},
     informer::source::Selection,
     kind::Kind,
+    reconcile::other_operators::has_finalizer_of_other,
 };
 use serde_json::Value;
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-/// The maximum number of objects with a finalizer of another operator that are read at the start of a controller.
+/// The maximum number of objects with a finalizer of another operator that one check reads.
 const MAX_CHECKED_OBJECTS: usize = 3;
+
+/// The time from the finalizer of another operator on an object to the check of its conditions, which that operator writes later.
+const CHECK_DELAY: Duration = Duration::from_secs(10);
+
+/// The minimum time between two checks while a controller runs. Operators with different conditions may share objects for ever.
+const CHECK_INTERVAL: Duration = Duration::from_secs(600);
 
 /// The reason why a controller may not write its conditions.
 #[derive(Debug, thiserror::Error)]
@@ -87,7 +104,7 @@ impl Operator {
     }
 }
 
-/// Checks at the start of a controller whether another operator writes the conditions of the stored objects.
+/// Checks whether another operator writes the conditions of the stored objects: at the start of a controller, and while it runs.
 #[derive(Clone)]
 pub(super) struct StoredConditionsCheck {
     pub(super) client: Client,
@@ -104,8 +121,7 @@ impl StoredConditionsCheck {
     /// If another operator writes the same conditions.
     pub(super) async fn run(&self, controller: &RunningController) -> Result<(), Box<ConditionsError>> {
         let control_loop = &controller.control_loop;
-        // Installations with selectors hand objects over: the finalizer of the earlier one stays on the object for a while.
-        if !control_loop.reconciler.owns_status() || control_loop.source.has_selector() {
+        if !is_checked(controller) {
             return Ok(());
         }
         let (kind, prefix) = (control_loop.source.kind(), &control_loop.condition_prefix);
@@ -132,12 +148,27 @@ impl StoredConditionsCheck {
         }
         Ok(())
     }
+
+    /// Repeats the check after objects with a finalizer of another operator have appeared, until another operator writes the same
+    /// conditions. Logs that.
+    pub(super) async fn repeat(&self, controller: &RunningController) {
+        while is_checked(controller) {
+            controller.control_loop.wait_for_other_operator().await;
+            tokio::time::sleep(CHECK_DELAY).await;
+            if let Err(error) = self.run(controller).await {
+                let kind = controller.control_loop.source.kind();
+                tracing::error!(%kind, %error, "another operator writes the same conditions; this operator does not start again");
+                return;
+            }
+            tokio::time::sleep(CHECK_INTERVAL).await;
+        }
+    }
 }
 
-/// Returns whether another operator of the kind's group has a finalizer on an object.
-fn has_finalizer_of_other(header: &Header, group: &str, own_finalizers: &[&str]) -> bool {
-    let is_of_group = |finalizer: &str| finalizer.split_once('/').is_some_and(|(domain, _)| domain == group);
-    header.finalizers.iter().any(|finalizer| is_of_group(finalizer) && !own_finalizers.contains(&finalizer))
+/// Returns whether the conditions of a controller are compared with those of other operators.
+fn is_checked(controller: &RunningController) -> bool {
+    let control_loop = &controller.control_loop;
+    control_loop.reconciler.owns_status() && !control_loop.source.has_selector()
 }
 
 /// Returns the name of another operator that writes a condition of an object, by the field managers of the status; `None` if

@@ -352,8 +352,15 @@ async fn run_controller(
     }
     // The cache of the kind is complete now, so orphans can be distinguished from children.
     orphan_requests.request_all();
-    controller.run_workers().await;
-    Ok(())
+    let repeated_check = async {
+        check.repeat(&controller).await;
+        std::future::pending::<Infallible>().await
+    };
+    tokio::select! {
+        biased;
+        () = controller.clone().run_workers() => Ok(()),
+        never = repeated_check => match never {},
+    }
 }
 
 /// Waits for the first controller that ends with an error, or forever.

@@ -311,7 +311,7 @@ impl<C: Provision<O>, O: Owner, P: Provisioner> Planner for RemotePlanner<'_, '_
                 catch_panic(C::provision(&child)).await
             };
             let claims = std::mem::take(&mut *core.claims.lock());
-            Plan { claims, complete: outcome.is_ok() }
+            Plan { claims, complete: outcome.is_ok(), reads_listers: false }
         }
         .boxed()
     }

@@ -2,8 +2,9 @@
 //! errors.
 
 use crate::{
-    engine::controller_state::ControllerState,
+    engine::{controller_state::ControllerState, pass::PassTrigger, repair::RepairReason},
     error::{Error, Result},
+    queue::Trigger,
     reconcile::{Header, Significance, control_loop::Loop},
 };
 use std::time::Duration;
@@ -71,4 +72,11 @@ impl Loop {
     pub(super) fn park(&self, header: &Header) {
         self.states.update(&header.key, &header.uid, |state| state.parked = true);
     }
+}
+
+/// Returns the repair that a write of the status counts as after this trigger of the pass, if it is one.
+pub(super) fn repair_of_status(trigger: PassTrigger) -> Option<RepairReason> {
+    // If the only cause of this pass is an own write of the status, and this pass wrote it again, that is perhaps a hot loop.
+    let by_itself = || (trigger.event == Trigger::Own).then_some(RepairReason::StatusChanged);
+    RepairReason::of_chain(&trigger.chain).or_else(by_itself)
 }

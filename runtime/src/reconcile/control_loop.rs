@@ -7,6 +7,7 @@ use crate::reconcile::{
     settled::SettledKeys,
 };
 use std::sync::Arc;
+use tokio::sync::Notify;
 
 /// The reconcile loop of one controller. Its methods are in the modules of `reconcile`, one module per concern.
 pub(crate) struct Loop {
@@ -24,8 +25,10 @@ pub(crate) struct Loop {
     pub(super) predicate: Option<PrimaryPredicate>,
     /// The prefix of the controller's condition types.
     pub(crate) condition_prefix: String,
-    /// The reported panics of the predicate.
+    /// The reported panics of the predicate, and of the type of an object that left the selection.
     pub(super) panic_reports: PanicReports,
+    /// Notified of objects that have a finalizer of another operator.
+    pub(super) other_operator: Notify,
 }
 
 /// The settings of a controller that its loop needs.

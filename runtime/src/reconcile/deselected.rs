@@ -4,7 +4,7 @@
 //! the object.
 
 use crate::{
-    cache::ObjectKey,
+    cache::{Header, ObjectKey},
     error::{Error, Result},
     informer::source::UncachedObject,
     reconcile::{
@@ -15,10 +15,11 @@ use crate::{
 
 impl Loop {
     /// Records that the watch has delivered a state of an object, so that an earlier live read of it no longer holds.
-    pub(crate) fn note_watch_event(&self, key: &ObjectKey) {
+    pub(crate) fn note_watch_event(&self, header: &Header) {
         if self.source.has_selector() {
-            self.settled.forget(key);
+            self.settled.forget(&header.key);
         }
+        self.note_finalizers(header);
     }
 
     /// Runs a pass over an object that the cache does not have. If the object exists outside the selection and has the finalizer,

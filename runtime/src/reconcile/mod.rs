@@ -24,6 +24,7 @@ pub(crate) mod deselected;
 mod interrupted;
 pub(crate) mod next;
 mod orphan;
+pub(crate) mod other_operators;
 mod outcome;
 pub(crate) mod panics;
 mod pass_span;
@@ -54,9 +55,9 @@ use crate::{
     error::{Error, Result},
     informer::source::{Selection, Source},
     kind::Kind,
-    panic::{Closure, Panicked, catch},
+    panic::{Closure, Panicked, Panics, catch},
     predicate::Significance,
-    queue::{Backoff, Trigger},
+    queue::Backoff,
     reconcile::{
         change::RecentStates,
         control_loop::{Loop, LoopOptions},
@@ -75,7 +76,7 @@ use next::{Next, NextPass};
 use panics::PanicReports;
 use state::ObjectStates;
 use std::{borrow::Cow, panic::AssertUnwindSafe, sync::Arc};
-use tokio::time::Instant;
+use tokio::{sync::Notify, time::Instant};
 use tracing::Instrument as _;
 use verdict::Direction;
 
@@ -111,6 +112,7 @@ impl Loop {
             predicate,
             condition_prefix,
             panic_reports: PanicReports::default(),
+            other_operator: Notify::new(),
         }
     }
 
@@ -184,6 +186,11 @@ impl Loop {
                 }
                 Ok(false) if is_ending => return self.tear_down(entry, primary.as_ref()).await,
                 Ok(false) => return self.provision(entry, primary.as_ref(), trigger).await,
+                // If the object left the selection, its tree would stay for as long as this panics.
+                Err(panicked) if is_ending => {
+                    self.panic_reports.report(&self.shared, self.source.kind(), header, &Panics(vec![panicked]));
+                    return self.tear_down(entry, primary.as_ref()).await;
+                }
                 Err(panicked) => self.report_undecodable(entry, Error::unexpected(panicked)).await,
             },
             Err(error) if is_ending => self.tear_down_undecodable(entry, error).await,
@@ -193,8 +200,8 @@ impl Loop {
     }
 
     /// Adds the finalizer, acquires the references of the spec, runs the tree, releases old references if it succeeded, and writes
-    /// the status. A status that changes although only its last change had caused the pass counts as a repair. Returns when the
-    /// next pass runs.
+    /// the status. A status counts as a repair if it changes although only its last change had caused the pass, or after a chain of
+    /// own writes that is a cycle. Returns when the next pass runs.
     async fn provision(
         &self,
         entry: &Entry<Encoded>,
@@ -240,13 +247,13 @@ impl Loop {
                 message: side_effects.report,
                 timeouts: side_effects.timeouts,
                 status,
+                chain: trigger.chain,
                 ..report
             })
             .await?;
-        // The only cause of this pass is an own write of the status, and this pass wrote it again: perhaps a hot loop.
-        if is_written && is_status_of_nodes && trigger.event == Trigger::Own {
+        if let Some(reason) = backoff::repair_of_status(trigger).filter(|_| is_written && is_status_of_nodes) {
             let (owner, kind) = (self.identity(header), self.source.kind());
-            self.shared.owner_states().record_repair(&owner, kind, &header.key, RepairReason::StatusChanged);
+            self.shared.owner_states().record_repair(&owner, kind, &header.key, reason);
         }
         let next = match outcome {
             Ok(()) if side_effects.requeue.soon => Next::Requeue,

@@ -2,6 +2,7 @@
 
 use crate::{
     cache::{Encoded, Entry, Header, ObjectKey, ResourceVersion, Uid},
+    engine::chain::Chain,
     error::{Error, Result},
     event::EventType,
     reconcile::{
@@ -32,18 +33,29 @@ pub(super) struct OutcomeReport<'a> {
     pub(super) stored: &'a dyn StoredStatus,
     /// The status that the nodes set; `None` if it is the stored one.
     pub(super) status: Option<Value>,
+    /// The own writes that led to the pass.
+    pub(super) chain: Chain,
 }
 
 impl<'a> OutcomeReport<'a> {
-    /// Creates a report without own writes, message, timeouts and status of nodes.
+    /// Creates a report of a pass that no own write led to, without own writes, message, timeouts and status of nodes.
     pub(super) fn new(
         entry: &'a Entry<Encoded>,
         direction: Direction,
         outcome: &'a Result<()>,
         stored: &'a dyn StoredStatus,
     ) -> Self {
-        let version = &entry.header.resource_version;
-        Self { entry, version, direction, outcome, message: None, timeouts: BTreeSet::new(), stored, status: None }
+        Self {
+            entry,
+            version: &entry.header.resource_version,
+            direction,
+            outcome,
+            message: None,
+            timeouts: BTreeSet::new(),
+            stored,
+            status: None,
+            chain: Chain::default(),
+        }
     }
 }
 

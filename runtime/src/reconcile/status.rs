@@ -26,7 +26,7 @@ impl Loop {
     /// The first write to an object in a process also removes the fields that only an earlier release of the operator wrote; if
     /// there are such fields, the status is written even if nothing else differs.
     pub(super) async fn write_status(&self, report: OutcomeReport<'_>, verdict: &Verdict) -> Result<bool> {
-        let OutcomeReport { entry, version, stored, status: of_nodes, .. } = report;
+        let OutcomeReport { entry, version, stored, status: of_nodes, chain, .. } = report;
         let header = &entry.header;
         let now = self.shared.environment.now();
         let is_uncertain = self.states.is_status_uncertain(header);
@@ -53,6 +53,7 @@ impl Loop {
             self.states.set_status_searched(header);
             return Ok(false);
         }
+        let chained = self.shared.chains.begin_write(self.source.kind(), &header.key, chain);
         let version = self.source.write_status(header, version, object).await.inspect_err(|error| {
             // The server may have stored it nevertheless. The event of that write alone starts no pass, so the next pass must not
             // trust the cached status.
@@ -60,6 +61,7 @@ impl Loop {
                 self.states.set_status_uncertain(header, true);
             }
         })?;
+        chained.finish(&version);
         self.states.set_status_uncertain(header, false);
         self.states.set_status_searched(header);
         self.note_own_write(header, &version);

@@ -161,7 +161,7 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> Planner fo
                 tracing::debug!(%error, "the plan of the tree is not complete");
             }
             let claims = std::mem::take(&mut *pass.core.claims.lock());
-            Plan { claims, complete: outcome.is_ok() }
+            Plan { claims, complete: outcome.is_ok(), reads_listers: false }
         }
         .boxed()
     }

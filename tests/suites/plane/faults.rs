@@ -3,9 +3,11 @@
 mod blind;
 mod closure;
 mod definition;
+mod feed;
 mod letter;
 mod outage;
 mod panic;
+mod paused;
 mod refused;
 mod silence;
 mod unlisted;
@@ -21,6 +23,8 @@ pub(crate) fn cases() -> Vec<Trial> {
         definition::cases(),
         letter::cases(),
         panic::cases(),
+        paused::cases(),
+        feed::cases(),
         refused::cases(),
         closure::cases(),
         unlisted::cases(),

@@ -10,6 +10,7 @@ mod hold;
 pub(crate) mod kinds;
 mod random;
 mod release;
+mod ring;
 mod strangers;
 mod told;
 mod watch;
@@ -27,6 +28,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         hold::cases(),
         random::cases(),
         release::cases(),
+        ring::cases(),
         strangers::cases(),
         told::cases(),
         watch::cases(),

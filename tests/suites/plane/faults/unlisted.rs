@@ -18,16 +18,21 @@ use opgen_tests::{
     wait::{self, PATIENCE, until_object},
 };
 
-use crate::operator::{
-    kinds::{Note, NoteSpec, NoteTree, available},
-    probe::{Count, Counted, Passes, ProbeSpec, probe},
-    program::readiness,
-    site::Site,
+use crate::{
+    operator::{
+        kinds::{Note, NoteSpec, NoteTree, available},
+        probe::{Count, Counted, Passes, ProbeSpec, probe},
+        program::readiness,
+        site::Site,
+    },
+    reference::kinds::{self as references, Desk, desk, net},
 };
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case_served("a_kind_whose_list_fails_holds_up_only_the_controllers_that_need_it", fails),
+        case_served("a_referenced_kind_whose_list_fails_holds_up_only_the_controllers_that_reference_it", referenced),
+        case_served("a_kind_of_primaries_whose_list_fails_holds_up_only_its_own_controller", of_primaries),
         case_served("a_controller_waits_for_a_view_that_it_reads_and_another_one_keeps", view_of_another),
         case_served("a_kind_that_may_not_be_listed_holds_up_only_the_controllers_that_need_it", forbidden),
     ]
@@ -61,6 +66,41 @@ async fn fails(plane: Arc<Plane>) {
     broken.store(false, Ordering::Relaxed);
     until_object(&site.api::<ConfigMap>(), "note", "is made", |_| true).await;
     says(&port, 200, &["ConfigMap: ok"]).await;
+}
+
+async fn referenced(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let operator = references::operator(&site).controls_with::<Counted, Count>(|c| c.options(Passes::default()));
+    site.install(&operator).await;
+    net(&site, "blue", true).await;
+    site.create(&desk("a", "blue")).await;
+    probe(&site, "probe", ProbeSpec::default()).await;
+    let broken = Arc::new(AtomicBool::new(true));
+    // A desk may reference a Secret, and nothing else needs one.
+    let client = without("/secrets", site.client().await, broken.clone());
+    let port = Port::reserve();
+    let _running = Site::run_with(&operator, client, RunOptions::default().probes(port.address()));
+    is_available(&site, "probe").await;
+    let waits = "controller of Desk is not started: waiting for Secret (";
+    says(&port, 503, &["Secret: ", "Net: ok", "Probe: ok", waits]).await;
+    assert!(site.api::<Desk>().get("a").await.unwrap().status.is_none(), "nothing is done for it without Secrets");
+    broken.store(false, Ordering::Relaxed);
+    references::says(&site, "a", "Provisioned").await;
+    says(&port, 200, &["Secret: ok"]).await;
+}
+
+async fn of_primaries(plane: Arc<Plane>) {
+    let (site, operator) = operator(&plane).await;
+    let broken = Arc::new(AtomicBool::new(true));
+    let client = without("/notes", site.client().await, broken.clone());
+    let port = Port::reserve();
+    let _running = Site::run_with(&operator, client, RunOptions::default().probes(port.address()));
+    is_available(&site, "probe").await;
+    let waits = "controller of Note is not started: waiting for Note (";
+    says(&port, 503, &["Note: ", "ConfigMap: ok", "Probe: ok", waits]).await;
+    broken.store(false, Ordering::Relaxed);
+    until_object(&site.api::<ConfigMap>(), "note", "is made", |_| true).await;
+    says(&port, 200, &["Note: ok"]).await;
 }
 
 async fn view_of_another(plane: Arc<Plane>) {

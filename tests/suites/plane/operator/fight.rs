@@ -15,7 +15,7 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, WatchEvent, WatchParams},
 };
 use libtest_mimic::Trial;
-use opgen::{Backoff, For};
+use opgen::{Backoff, For, prelude::*};
 use opgen_tests::{
     Entry, Plane, case,
     wait::{self, PATIENCE, until_object},
@@ -36,6 +36,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("fight_of_a_build_function_with_itself_is_slowed_down_and_reported", with_itself),
         case("fight_repairs_of_what_somebody_changes_now_and_then_are_immediate", honest_repairs),
         case("a_failing_pass_is_not_repeated_before_its_backoff_whoever_wakes_it", woken_while_failing),
+        case("a_child_that_the_server_refuses_is_written_again_only_after_the_backoff", woken_while_refused),
     ]
 }
 
@@ -87,11 +88,27 @@ pub(super) fn note(text: &str) -> Note {
 }
 
 async fn notes(plane: &Arc<Plane>) -> (Site, super::site::Running) {
+    let (site, running, _) = notes_of_operator(plane).await;
+    (site, running)
+}
+
+async fn notes_of_operator(plane: &Arc<Plane>) -> (Site, super::site::Running, Operator) {
     let site = Site::new(plane).await;
-    let running = site.start(&site.operator().controls::<Note, NoteTree>()).await;
+    let operator = site.operator().controls::<Note, NoteTree>();
+    let running = site.start(&operator).await;
     site.create(&note("a")).await;
     note_says(&site, "Provisioned").await;
-    (site, running)
+    (site, running, operator)
+}
+
+/// The number of fights by the metrics of the operator, which its counters have as well.
+fn fights(operator: &Operator) -> u64 {
+    let text = operator.metrics().text().unwrap();
+    let series = r#"opgen_fights_total{controller="note"} "#;
+    let value = text.lines().find_map(|line| line.strip_prefix(series)).unwrap_or_else(|| panic!("{text}"));
+    let fights = value.parse().unwrap();
+    assert_eq!(fights, operator.counters().fights());
+    fights
 }
 
 pub(super) async fn note_says(site: &Site, reason: &str) -> String {
@@ -115,11 +132,15 @@ pub(super) async fn repaired(site: &Site, times: usize) -> Instant {
 }
 
 async fn over_a_field(plane: Arc<Plane>) {
-    let (site, _running) = notes(&plane).await;
+    let (site, _running, operator) = notes_of_operator(&plane).await;
+    assert_eq!(fights(&operator), 0);
     let rival = rival(&plane, &site.namespace, Rivalry::Text, INSISTS);
     let said = note_says(&site, "Fighting").await;
     let place = format!("ConfigMap {}/one", site.namespace);
     assert!(said.contains(&place) && said.contains("data.text") && said.contains("rival"), "{said}");
+    let times = said.strip_suffix(" times in a row").and_then(|said| said.rsplit(' ').next()).unwrap_or_default();
+    assert!(times.parse().is_ok_and(|times: usize| (6..10).contains(&times)), "{said}");
+    assert!(fights(&operator) > 0);
     let (before, since) = (repairs(&site).await, Instant::now());
     assert!(before < 10, "{before} patches before it was slowed down");
     repaired(&site, before + 3).await;
@@ -241,5 +262,51 @@ async fn woken_while_failing(plane: Arc<Plane>) {
         })
         .await;
     }
+    assert!(since.elapsed() < DELAY / 2, "{:?}", since.elapsed());
+}
+
+/// A ConfigMap that may change, and one that the server refuses as long as the note does not say otherwise.
+#[derive(Debug, Provisioner)]
+#[provisioner(concurrent, owner = Note)]
+struct RefusedTree {
+    #[provisioner(resource)]
+    config: ConfigMap,
+    #[provisioner(resource)]
+    refused: ConfigMap,
+}
+
+impl RefusedTree {
+    fn config(_: &Note) -> ConfigMap {
+        ConfigMap { data: Some([("text".to_owned(), "a".to_owned())].into()), ..ConfigMap::default() }
+    }
+
+    fn refused(note: &Note) -> ConfigMap {
+        let key = if note.spec.text == "valid" { "key" } else { "no key" };
+        let mut config = ConfigMap { data: Some([(key.to_owned(), String::new())].into()), ..ConfigMap::default() };
+        config.metadata.name = Some("refused".to_owned());
+        config
+    }
+}
+
+/// The ConfigMap that may change wakes the note again and again.
+async fn woken_while_refused(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let operator = site.operator().controls_with::<Note, RefusedTree>(|notes| notes.backoff(Backoff::Fixed(DELAY)));
+    let _running = site.start(&operator).await;
+    site.create(&note("invalid")).await;
+    let message = note_says(&site, "Refused").await;
+    assert!(message.contains("no key"), "{message}");
+    let (api, since) = (site.api::<ConfigMap>(), Instant::now());
+    for round in 0..40 {
+        take(&api, &format!("round {round}")).await;
+        site.settled().await;
+    }
+    let allowed = usize::try_from(since.elapsed().as_secs() / DELAY.as_secs()).unwrap() + 2;
+    let refused = site.asked().await.resource("configmaps").code(422);
+    assert!(refused.len() > 1 && refused.len() <= allowed, "in {:?}: {refused}", since.elapsed());
+
+    let since = Instant::now();
+    site.patch::<Note>("one", &json!({"spec": {"text": "valid"}})).await;
+    until_object(&api, "refused", "is there", |_| true).await;
     assert!(since.elapsed() < DELAY / 2, "{:?}", since.elapsed());
 }

@@ -1,4 +1,4 @@
-//! Random graphs of references, rings among them, deleted in random order.
+//! Tests random graphs of references between objects of two kinds, rings among them, which are deleted in random order.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,14 +26,32 @@ pub(crate) fn cases() -> Vec<Trial> {
     vec![case("reference_random_graphs_with_rings_are_deleted_to_the_end_and_nothing_goes_early", graphs)]
 }
 
-/// Names others of its kind.
+/// References objects of both kinds.
 #[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
 #[kube(group = "reference.example.com", version = "v1", kind = "Knot", namespaced, status = "Status")]
 struct KnotSpec {
     #[serde(default)]
     #[managed(reference = Knot)]
     #[schemars(extend("x-kubernetes-list-type" = "set"))]
-    names: BTreeSet<String>,
+    knots: BTreeSet<String>,
+    #[serde(default)]
+    #[managed(reference = Bead)]
+    #[schemars(extend("x-kubernetes-list-type" = "set"))]
+    beads: BTreeSet<String>,
+}
+
+/// References objects of both kinds, too.
+#[derive(CustomResource, Managed, Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
+#[kube(group = "reference.example.com", version = "v1", kind = "Bead", namespaced, status = "Status")]
+struct BeadSpec {
+    #[serde(default)]
+    #[managed(reference = Knot)]
+    #[schemars(extend("x-kubernetes-list-type" = "set"))]
+    knots: BTreeSet<String>,
+    #[serde(default)]
+    #[managed(reference = Bead)]
+    #[schemars(extend("x-kubernetes-list-type" = "set"))]
+    beads: BTreeSet<String>,
 }
 
 #[derive(Debug, Provisioner)]
@@ -49,11 +67,48 @@ impl KnotTree {
     }
 }
 
+#[derive(Debug, Provisioner)]
+#[provisioner(serial, owner = Bead)]
+struct BeadTree {
+    #[provisioner(resource)]
+    content: ConfigMap,
+}
+
+impl BeadTree {
+    fn content(_: &Bead) -> ConfigMap {
+        ConfigMap::default()
+    }
+}
+
+fn is_knot(name: &str) -> bool {
+    name.starts_with("knot")
+}
+
+/// The state of an object of either kind.
+#[derive(Debug)]
+struct Node {
+    name: String,
+    referrers: BTreeSet<String>,
+    /// Truth, reason and message of its condition `Available`.
+    available: Option<(String, String, String)>,
+}
+
+impl Node {
+    fn new(object: &impl ResourceExt, status: Option<&Status>) -> Self {
+        let texts = |(is, reason, message): (&str, &str, &str)| (is.to_owned(), reason.to_owned(), message.to_owned());
+        Self { name: object.name_any(), referrers: referrers(object), available: available(status).map(texts) }
+    }
+
+    fn is_provisioned(&self) -> bool {
+        self.available.as_ref().is_some_and(|(_, reason, _)| reason == "Provisioned")
+    }
+}
+
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
 async fn graphs(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
-    let _running = site.start(&site.operator().controls::<Knot, KnotTree>()).await;
+    let _running = site.start(&site.operator().controls::<Knot, KnotTree>().controls::<Bead, BeadTree>()).await;
     let seeds = if plane.form() == Form::Sandbox { 0..6 } else { 0..3 };
     for seed in seeds {
         graph(&site, seed).await;
@@ -67,13 +122,16 @@ fn below(dice: &Seeded, end: usize) -> usize {
 /// Every object is made without references first, so that there is something to tear down.
 async fn graph(site: &Site, seed: u64) {
     let dice = Seeded::new(seed);
-    let all: Vec<String> = (0..2 + below(&dice, 7)).map(|number| format!("knot-{seed}-{number}")).collect();
+    let form = || if below(&dice, 2) == 0 { "knot" } else { "bead" };
+    let all: Vec<String> = (0..2 + below(&dice, 7)).map(|number| format!("{}-{seed}-{number}", form())).collect();
     for name in &all {
-        site.create(&Knot::new(name, KnotSpec::default())).await;
+        match is_knot(name) {
+            true => drop(site.create(&Knot::new(name, KnotSpec::default())).await),
+            false => drop(site.create(&Bead::new(name, BeadSpec::default())).await),
+        }
     }
-    let stands = |knot: &Knot| available(knot.status.as_ref()).is_some_and(|(_, reason, _)| reason == "Provisioned");
-    until(site, &format!("seed {seed}: all stand"), |knots| {
-        knots.iter().filter(|knot| stands(knot)).count() == all.len()
+    until(site, &format!("seed {seed}: all are provisioned"), |nodes| {
+        nodes.iter().filter(|node| node.is_provisioned()).count() == all.len()
     })
     .await;
     let names = |from: &String| -> BTreeSet<String> {
@@ -81,27 +139,35 @@ async fn graph(site: &Site, seed: u64) {
     };
     let graph: Graph = all.iter().map(|from| (from.clone(), names(from))).collect();
     for (from, names) in &graph {
-        site.patch::<Knot>(from, &json!({"spec": {"names": names}})).await;
+        let (knots, beads): (Vec<_>, Vec<_>) = names.iter().partition(|name| is_knot(name));
+        let spec = json!({"spec": {"knots": knots, "beads": beads}});
+        match is_knot(from) {
+            true => drop(site.patch::<Knot>(from, &spec).await),
+            false => drop(site.patch::<Bead>(from, &spec).await),
+        }
     }
-    until(site, &format!("seed {seed}: all are referenced"), |knots| {
-        knots.iter().map(|knot| (knot.name_any(), referrers(knot))).collect::<Graph>() == turned(&graph)
+    until(site, &format!("seed {seed}: all are referenced"), |nodes| {
+        nodes.iter().map(|node| (node.name.clone(), node.referrers.clone())).collect::<Graph>() == turned(&graph)
     })
     .await;
     let mut left = all.clone();
     while !left.is_empty() {
         let name = left.swap_remove(below(&dice, left.len()));
-        site.delete::<Knot>(&name).await;
+        match is_knot(&name) {
+            true => site.delete::<Knot>(&name).await,
+            false => site.delete::<Bead>(&name).await,
+        }
         if below(&dice, 3) == 0 {
             site.settled().await;
         }
     }
-    until(site, &format!("seed {seed}: all are gone"), |knots| knots.is_empty()).await;
+    until(site, &format!("seed {seed}: all are gone"), |nodes| nodes.is_empty()).await;
     in_order(site, &graph).await;
 }
 
 /// Who names an object, by its finalizers.
-fn referrers(knot: &Knot) -> BTreeSet<String> {
-    let references = knot.finalizers().iter().filter(|held| held.contains("/reference_"));
+fn referrers(object: &impl ResourceExt) -> BTreeSet<String> {
+    let references = object.finalizers().iter().filter(|held| held.contains("/reference_"));
     references.filter_map(|held| held.rsplit_once('_').map(|(_, name)| name.to_owned())).collect()
 }
 
@@ -111,13 +177,20 @@ fn turned(graph: &Graph) -> Graph {
     graph.keys().map(|name| (name.clone(), by(name))).collect()
 }
 
-async fn until(site: &Site, what: &str, is_so: impl Fn(&[Knot]) -> bool) {
+async fn until(site: &Site, what: &str, is_so: impl Fn(&[Node]) -> bool) {
     wait::until(what, PATIENCE, async || {
-        let knots = site.api::<Knot>().list(&ListParams::default()).await.map_err(|error| error.to_string())?.items;
-        let said = || knots.iter().map(|knot| format!("{}: {:?}", knot.name_any(), available(knot.status.as_ref())));
-        if is_so(&knots) { Ok(()) } else { Err(said().collect::<Vec<_>>().join("\n")) }
+        let nodes = nodes(site).await.map_err(|error| error.to_string())?;
+        if is_so(&nodes) { Ok(()) } else { Err(format!("{nodes:#?}")) }
     })
     .await;
+}
+
+/// Returns all objects of both kinds.
+async fn nodes(site: &Site) -> kube::Result<Vec<Node>> {
+    let all = ListParams::default();
+    let (knots, beads) = (site.api::<Knot>().list(&all).await?, site.api::<Bead>().list(&all).await?);
+    let knots = knots.iter().map(|knot| Node::new(knot, knot.status.as_ref()));
+    Ok(knots.chain(beads.iter().map(|bead| Node::new(bead, bead.status.as_ref()))).collect())
 }
 
 /// Nothing was torn down while something that nobody had deleted named it, directly or through others.
@@ -132,7 +205,7 @@ async fn in_order(site: &Site, graph: &Graph) {
     for (name, needed_by) in graph.keys().map(|name| (name, needing(graph, name))) {
         let torn_down = place("configmaps", name);
         for holder in needed_by {
-            let asked_for = place("knots", &holder);
+            let asked_for = place(if is_knot(&holder) { "knots" } else { "beads" }, &holder);
             assert!(asked_for < torn_down, "{name} was torn down while {holder} was alive, which names it: {graph:?}");
         }
     }

@@ -14,7 +14,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::kinds::{Desk, DeskSpec, DeskTree, Net, NetSpec, NetTree, desk, held_by, net, operator, says, start};
+use super::{
+    kinds::{Desk, DeskSpec, DeskTree, Net, NetSpec, NetTree, desk, held_by, net, operator, says, start},
+    ring::Messages,
+};
 use crate::operator::{
     event::until_event, kinds::available, meddler::meddled_with, site::Site, tally::was_tried_again, why::cause,
 };
@@ -160,9 +163,15 @@ async fn ring(plane: Arc<Plane>) {
     let ring = "Ring one waits for itself in a cycle of references; the operator breaks the cycle at its youngest object once \
                 nothing else references it";
     assert_eq!(cause(&site, &operator, "ring", "one").await, ring);
+    let messages = Messages::collect::<Ring>(&site, &["one", "two"]).await;
     let _running = site.run(&operator, RunOptions::default()).await;
     until_gone(&site.api::<Ring>(), "one").await;
     until_gone(&site.api::<Ring>(), "two").await;
+    let broken =
+        format!("it is in a cycle of references: {members}; the operator releases the references of the youngest, ");
+    for name in ["one", "two"] {
+        messages.has(name, &broken).await;
+    }
     let reasons = events(&site, "Ring", "one").await.into_iter().chain(events(&site, "Ring", "two").await);
     assert!(reasons.into_iter().any(|event| event.reason.as_deref() == Some("ReferenceRing")), "nobody is told");
 }

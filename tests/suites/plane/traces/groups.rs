@@ -1,6 +1,6 @@
 //! The API server continues the traces of privileged clients only. That of a ServiceAccount gets a linked trace.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, path::Path, sync::Arc};
 
 use kube::{
     Api,
