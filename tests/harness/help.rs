@@ -10,10 +10,8 @@ fn below(help: &dyn Fn(&str) -> String, above: &str) -> Vec<String> {
     let text = help(above);
     let listed = text.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let names = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).filter(|name| !name.is_empty());
-    let found: Vec<_> = names
-        .filter(|name| *name != "help")
-        .flat_map(|name| below(help, format!("{above} {name}").trim()))
-        .collect();
+    let found: Vec<_> =
+        names.filter(|name| *name != "help").flat_map(|name| below(help, format!("{above} {name}").trim())).collect();
     if found.is_empty() { vec![above.to_owned()] } else { found }
 }
 

@@ -6,7 +6,9 @@ use std::{sync::Arc, time::Duration};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::ObjectMeta;
 use libtest_mimic::Trial;
-use opgen::{Backoff, Channel, Enqueue, NamespacedName, Predicate, controller::RECONCILE_ANNOTATION, counters::Closure};
+use opgen::{
+    Backoff, Channel, Enqueue, NamespacedName, Predicate, controller::RECONCILE_ANNOTATION, counters::Closure,
+};
 use opgen_tests::{Plane, case, wait};
 use serde_json::json;
 use tokio::time::Instant;

@@ -85,13 +85,8 @@ impl Scripted {
         let run = place.opgen(&format!("{GOOD} --path ."));
         assert_eq!(run.code, 0, "{}", run.stderr);
         fs::write(place.path("Cargo.lock"), "version = 4\n").unwrap();
-        let scripts = [
-            ("cargo", CARGO),
-            ("operator", OPERATOR),
-            ("rustfmt", RUSTFMT),
-            ("git", CLIENT),
-            ("kubectl", CLIENT),
-        ];
+        let scripts =
+            [("cargo", CARGO), ("operator", OPERATOR), ("rustfmt", RUSTFMT), ("git", CLIENT), ("kubectl", CLIENT)];
         for (name, text) in scripts {
             fs::write(fake.path(name), text).unwrap();
             fs::set_permissions(fake.path(name), fs::Permissions::from_mode(0o755)).unwrap();

@@ -124,11 +124,8 @@ fn job(object: &Value, now: Timestamp) -> Vec<Value> {
     };
     let time = |field| text(object, &["status", field]).parse::<Timestamp>().ok();
     let duration = time("startTime").map(|start| between(start, time("completionTime").unwrap_or(now)));
-    let mut row = row_with_age(
-        object,
-        now,
-        [job_state(object).into(), completions.into(), duration.unwrap_or_default().into()],
-    );
+    let mut row =
+        row_with_age(object, now, [job_state(object).into(), completions.into(), duration.unwrap_or_default().into()]);
     row.extend(containers(object, &TEMPLATE));
     row.push(selector(object, &["spec", "selector"]).into());
     row
