@@ -6,7 +6,7 @@ use std::{
 };
 
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::{CustomResource, ResourceExt as _, api::ListParams};
+use kube::{CustomResource, api::ListParams};
 use libtest_mimic::Trial;
 use opgen::{
     prelude::*,
