@@ -140,8 +140,7 @@ impl<V> Store<V> {
         self.try_project(header, |_| value())
     }
 
-    /// Does the same as [`Store::try_apply`], with a value that is created from the header, too. The value is not created for
-    /// an object that a relist reports unchanged.
+    /// Does the same as [`Store::try_apply`]; `value` also gets the header.
     ///
     /// # Errors
     /// As [`Store::try_apply`].

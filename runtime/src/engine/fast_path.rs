@@ -142,6 +142,8 @@ impl PassCore<'_> {
         }
         let mut outcome = Ok(());
         shape.walk(&mut |visit| {
+            // The objects of an application are in the operator's cluster, also below a node in another cluster, which is registered with
+            // the CD system.
             let is_registered = visit.edge.is_some_and(|edge| edge.registration.is_some());
             let core = if is_registered { self.in_operator_cluster() } else { self };
             for kind in visit.local_kinds() {

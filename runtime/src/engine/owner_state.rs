@@ -160,8 +160,8 @@ impl OwnerStates {
         self.state(owner).map(|state| state.pending_deletions.as_slice()).unwrap_or_default()
     }
 
-    /// Records the hash of the fields that the operator owns after its own write, if it does not own all written fields. Later passes
-    /// take this ownership for the wanted one: otherwise the operator would write the object in every pass.
+    /// Records the hash of the fields that the operator owns after a write of its own that left it without some of the written fields.
+    /// Later passes take this ownership for the wanted one: otherwise the operator would write the object in every pass.
     pub(crate) fn record_accepted_fields(&mut self, owner: &Identity, kind: &Kind, child: &Header, fields: u64) {
         self.update(owner, |state| {
             let accepted = state.accepted_fields.entry(kind.clone()).or_default();

@@ -92,7 +92,7 @@ impl Health {
         self.state.borrow().clone()
     }
 
-    /// Sets the state, and logs it if it is new.
+    /// Sets the state. Logs it if it is new, and counts and logs each failure, also if it repeats the last one.
     pub(crate) fn set(&self, state: WatchState) {
         self.state.send_if_modified(|current| {
             let is_new = *current != state;

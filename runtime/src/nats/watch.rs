@@ -22,7 +22,7 @@ pub(super) const LAGGING: &str = "the server that is read from lags behind the l
 /// The time between heartbeats. A consumer whose three last ones are missing is replaced.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 
-/// How often a list is begun again before that is an error.
+/// How many starts of a list may end without its last entry before that is an error.
 const MAX_RESTARTS: u32 = 3;
 
 /// The time between comparisons with the keys of the stream.

@@ -100,7 +100,8 @@ impl ConnectedClusters {
         })
     }
 
-    /// Returns the clusters whose Secrets are in the cluster `outer`; `None` for the operator's cluster.
+    /// Returns an empty set, for the clusters whose kubeconfig Secrets are in the cluster named `outer`. Without `outer`, that is the
+    /// operator's cluster.
     fn within(
         outer: Option<String>,
         facts: &ControllerFacts,

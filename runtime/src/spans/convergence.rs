@@ -48,11 +48,13 @@ pub(crate) struct Lineage {
 }
 
 impl Lineage {
-    /// Returns the lineage of the pass that begins at `now`.
+    /// Returns the lineage of the pass that begins at `now`. `cause` is the write of another pass that led to it; only a request has
+    /// one.
     ///
-    /// A pass that a user requested starts a trace, unless another pass wrote the change: then it continues the trace of that write.
-    /// Any other pass continues the convergence of the object if it is open, and else starts a trace. A new trace links to the last
-    /// pass, so that the history of an object can be followed backwards.
+    /// A pass with a cause continues the trace of that write. Any other request starts a trace. A pass that is no request continues the
+    /// convergence of the object if it is open, and else starts a trace. A trace that is too old or has too many passes is not continued:
+    /// the pass starts one. The first pass of a convergence links to the last pass over the object, so that its history can be followed
+    /// backwards, or to a cause that is too old.
     pub(crate) fn of_next(
         earlier: Option<&Convergence>,
         is_request: bool,

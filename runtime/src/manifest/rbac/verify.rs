@@ -227,7 +227,8 @@ impl fmt::Display for MissingRight {
     }
 }
 
-/// Writes `create configmaps: node config of Widget, controller/src/widget.rs:21`.
+/// Writes `create configmaps, which is needed by`, and below it a line such as `Widget: node config, controller/src/widget.rs:21` for each
+/// source.
 impl fmt::Display for UnusedRight {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let GrantedVerb { group, resource, names, url, verb, .. } = &self.right;

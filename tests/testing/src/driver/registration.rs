@@ -57,7 +57,7 @@ struct CredentialsOfServer {
     name: String,
 }
 
-/// Returns credentials of all servers, and of one server in all forms.
+/// Returns credentials of each server, and for one server two for each part that credentials can have, with different values.
 fn all_credentials() -> Vec<CredentialsOfServer> {
     let of_servers = credential::servers().into_iter().map(|server| CredentialsOfServer {
         credentials: credential::with_token(&server),

@@ -1,4 +1,5 @@
-//! `Cluster`: a simulated cluster that starts and stops the program and waits until it is idle.
+//! `Cluster`: a simulated cluster in which the operator under test runs, with functions that start and stop the operator's program, and
+//! wait until the program is idle.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
