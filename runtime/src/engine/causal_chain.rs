@@ -3,8 +3,8 @@
 //!
 //! A pass writes or deletes a child or an object of a hand-written node, or writes the status of its primary. The change enqueues
 //! another primary, whose pass writes an object, and so on. Such a chain ends when it has run through the primaries that depend on
-//! each other. A chain that returns to the same primary again and again is a cycle: primaries that are built from what each other's
-//! passes write, which changes without end.
+//! each other. A chain that takes the same step from one primary to another again and again is a cycle: primaries that are built from what
+//! each other's passes write, which changes without end.
 
 use crate::{
     cache::{Change, Header, ObjectKey, ResourceVersion},
@@ -19,6 +19,9 @@ use std::{
 
 /// The number of writes of one object whose watch events may be outstanding. Those of older ones start a new chain.
 const MAX_OUTSTANDING: usize = 8;
+
+/// The number of objects whose writes are recorded. When there are more, all are forgotten, and the next writes start new chains.
+const MAX_OBJECTS: usize = 4096;
 
 /// The number of deletions whose watch events may be outstanding.
 const MAX_DELETIONS: usize = 256;
@@ -106,7 +109,11 @@ impl Drop for ChainedCall<'_> {
 impl Chains {
     /// Adds a write by a pass to which a chain has led.
     fn add_write(&mut self, kind: &Kind, key: &ObjectKey, mark: WriteMark, pass: Chain) {
-        let writes = self.writes.entry((kind.clone(), key.clone())).or_default();
+        let object = (kind.clone(), key.clone());
+        if self.writes.len() >= MAX_OBJECTS && !self.writes.contains_key(&object) {
+            self.writes.clear();
+        }
+        let writes = self.writes.entry(object).or_default();
         if writes.len() == MAX_OUTSTANDING {
             writes.pop_front();
         }
@@ -219,14 +226,14 @@ impl CausalChains {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::{cache::Store, engine::chain::MAX_RETURNS, kind::kind_of};
+    use crate::{cache::Store, engine::chain::MAX_REPETITIONS, kind::kind_of};
     use fastrand::Rng;
     use k8s_openapi::api::core::v1::{ConfigMap, Secret};
     use serde_json::json;
 
-    /// The writes that two primaries may need until their cycle is found: each of the two first passes starts a chain, and a chain
-    /// returns with each second write.
-    const MAX_WRITES: u32 = 2 * (2 * MAX_RETURNS);
+    /// The writes that two primaries may need until their cycle is found: each of the two first passes starts a chain, whose first write
+    /// leads to the counted step, and each second write repeats it.
+    const MAX_WRITES: u32 = 2 * (2 * MAX_REPETITIONS + 1);
 
     /// A primary whose object holds the number after that of the other primary's object.
     struct Primary<'a> {

@@ -1,43 +1,54 @@
 //! `Chain`: the own writes that led to a pass, each by way of another primary, and whether they run in a cycle.
 
-/// The number of returns to the same primary from which on a chain is a cycle.
-pub(super) const MAX_RETURNS: u32 = 15;
+/// The number of repetitions of a step from which on a chain is a cycle.
+pub(super) const MAX_REPETITIONS: u32 = 15;
 
-/// The number of own writes after which a chain counts the returns to another primary. A cycle of two primaries is found before.
-const FIRST_LIMIT: u32 = 2 * MAX_RETURNS + 1;
+/// The number of own writes after which a chain counts another step. A cycle of two primaries is found before.
+const FIRST_LIMIT: u32 = 2 * MAX_REPETITIONS + 1;
+
+/// A step of a chain: hashes of the primary whose pass wrote, and of the one whose pass that write led to.
+type Step = (u64, u64);
 
 /// A chain of passes that caused each other by own writes.
 ///
-/// It counts the returns to one of its primaries. That primary may lie before the cycle, and then never returns. So after a number
-/// of writes, which doubles each time, the chain counts the returns to the primary that it has reached (Brent's algorithm).
+/// It counts the repetitions of one of its steps. The returns to a primary are no sign of a cycle: an object that collects the states of
+/// many others returns after each of them. The counted step may lie before the cycle, and then is never repeated. So after a number of
+/// writes, which doubles each time, the chain counts the step that it has reached (Brent's algorithm).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Chain {
     /// The number of own writes; 0 at the start of a chain.
     pub(crate) length: u32,
-    /// Hash of the primary whose returns are counted.
-    primary: u64,
-    /// The number of its returns.
-    returns: u32,
-    /// The number of own writes since the returns of this primary are counted.
+    /// Hash of the primary whose pass the chain has reached.
+    at: u64,
+    /// The number of own writes before that pass.
+    entered: u32,
+    /// The step whose repetitions are counted.
+    step: Option<Step>,
+    repetitions: u32,
+    /// The number of own writes since this step is counted.
     writes: u32,
-    /// The number of own writes after which the returns of another primary are counted.
+    /// The number of own writes after which another step is counted.
     limit: u32,
 }
 
 impl Chain {
-    /// Returns whether the chain has returned to the same primary so often that it is a cycle.
+    /// Returns whether the chain is a cycle, and the pass that it has reached is that of a primary in it.
     pub(crate) fn is_cycle(&self) -> bool {
-        self.returns >= MAX_RETURNS
+        self.is_repeated() && self.step.is_some_and(|(from, to)| self.at == from || self.at == to)
+    }
+
+    fn is_repeated(&self) -> bool {
+        self.repetitions >= MAX_REPETITIONS
     }
 
     /// Returns the chain that starts with a pass of a primary.
     pub(super) fn start(primary: u64) -> Self {
-        Self { primary, limit: FIRST_LIMIT, ..Self::default() }
+        Self { at: primary, ..Self::default() }
     }
 
     /// Returns the rank among the chains that lead to the same pass: the highest counts.
     pub(super) fn rank(&self) -> (bool, u32, u32) {
-        (self.is_cycle(), self.length, self.returns)
+        (self.is_repeated(), self.length, self.repetitions)
     }
 
     /// Returns the chain after one more own write.
@@ -45,18 +56,24 @@ impl Chain {
         Self { length: self.length.saturating_add(1), writes: self.writes.saturating_add(1), ..self }
     }
 
-    /// Returns the chain in the pass of a primary that it leads to.
+    /// Returns the chain in the pass of a primary that it leads to. It is the same for a pass that begins again, because the cache was
+    /// behind.
     pub(super) fn in_pass_of(self, primary: u64) -> Self {
         if self.length == 0 {
             return Self::start(primary);
         }
-        if self.primary == primary {
-            return Self { returns: self.returns.saturating_add(1), ..self };
-        }
-        if self.is_cycle() || self.writes < self.limit {
+        if self.entered == self.length {
             return self;
         }
-        Self { primary, returns: 0, writes: 0, limit: self.limit.saturating_mul(2), ..self }
+        let step = Some((self.at, primary));
+        let chain = Self { at: primary, entered: self.length, ..self };
+        if self.step == step {
+            return Self { repetitions: self.repetitions.saturating_add(1), ..chain };
+        }
+        if self.is_repeated() || self.writes < self.limit {
+            return chain;
+        }
+        Self { step, repetitions: 0, writes: 0, limit: self.limit.saturating_mul(2).max(FIRST_LIMIT), ..chain }
     }
 }
 
@@ -84,7 +101,43 @@ mod tests {
             let found = length_until_found(first, ring, 64 * (first + ring));
             assert!(found.is_some(), "{ring} primaries after {first}");
         }
-        assert_eq!(length_until_found(0, 2, 100), Some(2 * MAX_RETURNS));
+        assert_eq!(length_until_found(0, 2, 100), Some(2 * MAX_REPETITIONS + 1));
         assert_eq!(length_until_found(10_000, 1, 10_000), None);
+    }
+
+    #[test]
+    fn a_ring_is_found_if_a_teardown_starts_the_chain() {
+        let mut chain = Chain::default();
+        let found = (0..100).find(|number| {
+            chain = chain.after_write().in_pass_of(1 + number % 2);
+            chain.is_cycle()
+        });
+        assert!(found.is_some());
+    }
+
+    #[test]
+    fn an_object_that_collects_the_states_of_many_others_is_in_no_cycle() {
+        let mut chain = Chain::start(0);
+        for other in 1..1000 {
+            chain = chain.after_write().in_pass_of(other).after_write().in_pass_of(0);
+            assert!(!chain.is_cycle(), "after {other}");
+        }
+    }
+
+    #[test]
+    fn a_pass_that_begins_again_repeats_no_step() {
+        let mut chain = Chain::start(0);
+        for primary in [1, 0].repeat(10) {
+            chain = chain.after_write();
+            (0..100).for_each(|_| chain = chain.in_pass_of(primary));
+        }
+        assert!(!chain.is_cycle());
+    }
+
+    #[test]
+    fn a_pass_that_a_cycle_leads_to_from_outside_is_not_in_it() {
+        let mut chain = Chain::start(0);
+        (0..40).for_each(|number| chain = chain.after_write().in_pass_of(1 + number % 2));
+        assert!(chain.is_cycle() && !chain.after_write().in_pass_of(3).is_cycle());
     }
 }

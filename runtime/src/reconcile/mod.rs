@@ -47,6 +47,7 @@ pub(crate) mod verdict;
 use crate::{
     cache::{Encoded, Entry, Header, ObjectKey, ReadError, ResourceVersion, Uid, WatchProgress},
     engine::{
+        chain::Chain,
         controller_state::ControllerState,
         identity::{Identity, OwnerNaming},
         pass::{PassCore, PassTrigger},
@@ -247,7 +248,8 @@ impl Loop {
                 message: side_effects.report,
                 timeouts: side_effects.timeouts,
                 status,
-                chain: trigger.chain,
+                // The report of an error is no part of the chain: a report of its cycle would extend it.
+                chain: if is_status_of_nodes { trigger.chain } else { Chain::default() },
                 ..report
             })
             .await?;

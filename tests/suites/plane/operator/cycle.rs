@@ -28,8 +28,11 @@ use super::{
     site::Site,
 };
 
+mod rollout;
+
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
+        case("brake_an_object_that_many_others_take_turns_with_is_in_no_cycle", rollout::by_turns),
         case("brake_two_primaries_that_are_built_from_each_others_children_are_slowed_down", endless),
         case("brake_hand_written_nodes_that_read_what_each_other_write_are_slowed_down", by_hand),
         case("brake_children_that_exist_because_the_other_does_or_does_not_are_slowed_down", by_turns),
