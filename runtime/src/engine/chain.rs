@@ -6,9 +6,6 @@ pub(super) const MAX_REPETITIONS: u32 = 15;
 /// The number of own writes after which a chain counts another step. A cycle of two primaries is found before.
 const FIRST_LIMIT: u32 = 2 * MAX_REPETITIONS + 1;
 
-/// A step of a chain: hashes of the primary whose pass wrote, and of the one whose pass that write led to.
-type Step = (u64, u64);
-
 /// A chain of passes that caused each other by own writes.
 ///
 /// It counts the repetitions of one of its steps. The returns to a primary are no sign of a cycle: an object that collects the states of
@@ -22,8 +19,8 @@ pub(crate) struct Chain {
     at: u64,
     /// The number of own writes before that pass.
     entered: u32,
-    /// The step whose repetitions are counted.
-    step: Option<Step>,
+    /// The step whose repetitions are counted: hashes of the primary whose pass wrote, and of the one whose pass that write led to.
+    step: Option<(u64, u64)>,
     repetitions: u32,
     /// The number of own writes since this step is counted.
     writes: u32,
@@ -137,7 +134,7 @@ mod tests {
     #[test]
     fn a_pass_that_a_cycle_leads_to_from_outside_is_not_in_it() {
         let mut chain = Chain::start(0);
-        (0..40).for_each(|number| chain = chain.after_write().in_pass_of(1 + number % 2));
+        (0..80).for_each(|number| chain = chain.after_write().in_pass_of(1 + number % 2));
         assert!(chain.is_cycle() && !chain.after_write().in_pass_of(3).is_cycle());
     }
 }

@@ -137,8 +137,8 @@ impl PassCore<'_> {
     /// of the tree.
     ///
     /// # Errors
-    /// A yield until the objects of a node are gone, or the error of a deletion; of several the worst. The objects of the other nodes are
-    /// deleted all the same.
+    /// A yield until the objects of a node are gone, or the error of a deletion. The nodes after it are not reached: they defer
+    /// their deletions again in the next pass.
     pub(crate) async fn delete_deferred(&self, outcome: &Result<()>) -> Result<()> {
         let deferred = std::mem::take(&mut *self.deferred_deletions.lock());
         if deferred.is_empty() {
@@ -151,7 +151,6 @@ impl PassCore<'_> {
             Ok(()) => None,
             Err(_) => Some(planner.plan(self.for_plan()).await),
         };
-        let mut result: Result<()> = Ok(());
         for (kind, node) in deferred {
             let are_claims_known = match &plan {
                 None => true,
@@ -164,13 +163,9 @@ impl PassCore<'_> {
                 tracing::debug!(%kind, %node, "objects are kept until all nodes that may need them can be evaluated");
                 continue;
             }
-            let deleted = self.delete_unclaimed(planner, &kind, &node, plan.as_ref()).await;
-            result = match (result, deleted) {
-                (Err(first), Err(second)) => Err(if second.rank() < first.rank() { second } else { first }),
-                (first, second) => first.and(second),
-            };
+            self.delete_unclaimed(planner, &kind, &node, plan.as_ref()).await?;
         }
-        result
+        Ok(())
     }
 
     /// Deletes the objects of a node that no node claims.
