@@ -73,8 +73,8 @@ async fn a_helm_release_without_a_name_is_named_after_its_namespace_and_object()
     scene.get("/api/v1/namespaces/shop/configmaps/shop-web").await;
     release(&scene, "web2", json!({})).await;
     scene.get(&format!("{MAPS}/web2")).await;
-    release(&scene, &"a".repeat(60), json!({})).await;
-    scene.get(&format!("{MAPS}/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-11ee391211c6")).await;
+    release(&scene, &"a".repeat(55), json!({})).await;
+    scene.get(&format!("{MAPS}/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-9f4390f8d30c")).await;
 }
 
 #[tokio::test(start_paused = true)]
