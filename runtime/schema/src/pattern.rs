@@ -54,10 +54,13 @@ fn to_rust_syntax(pattern: &str) -> String {
     let mut state = BracketState::Outside;
     while let Some(letter) = letters.next() {
         match (letter, state) {
-            ('\\', _) => match letters.next() {
-                Some(class) => push_class(&mut out, class),
-                None => out.push('\\'),
-            },
+            ('\\', _) => {
+                match letters.next() {
+                    Some(class) => push_class(&mut out, class),
+                    None => out.push('\\'),
+                }
+                state = state.after_item();
+            }
             ('[', BracketState::Outside) => {
                 out.push('[');
                 state = BracketState::First;
@@ -73,7 +76,7 @@ fn to_rust_syntax(pattern: &str) -> String {
                 out.push(']');
                 state = BracketState::Outside;
             }
-            ('[', _) if letters.peek() == Some(&':') => {
+            ('[', _) if letters.peek() == Some(&':') && letters.clone().skip(1).collect::<String>().contains(":]") => {
                 out.push('[');
                 for letter in letters.by_ref() {
                     out.push(letter);
@@ -83,14 +86,20 @@ fn to_rust_syntax(pattern: &str) -> String {
                 }
                 state = BracketState::Inside;
             }
+            // A range that begins or ends with a hyphen.
+            ('-', BracketState::First) if letters.peek() == Some(&'-') => {
+                out.push_str("\\-");
+                state = BracketState::Inside;
+            }
+            ('-', BracketState::Inside) if letters.next_if_eq(&'-').is_some() => out.push_str("-\\-"),
             ('[' | '&' | '~', BracketState::First | BracketState::Inside) => {
                 out.push('\\');
                 out.push(letter);
                 state = BracketState::Inside;
             }
-            (_, inside) => {
+            _ => {
                 out.push(letter);
-                state = if inside == BracketState::First { BracketState::Inside } else { inside };
+                state = state.after_item();
             }
         }
     }
@@ -104,6 +113,12 @@ enum BracketState {
     /// The first position in brackets, where `]` is a literal character.
     First,
     Inside,
+}
+
+impl BracketState {
+    fn after_item(self) -> Self {
+        if self == Self::First { Self::Inside } else { self }
+    }
 }
 
 /// Writes the escape `\class`; a Perl class becomes its ASCII characters.
@@ -133,6 +148,16 @@ mod tests {
             ("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "a-b", true),
             ("^\\d+$", "٣", false),
             ("^[\\w-]+$", "a_-9", true),
+            ("^[\\d]+$", "12", true),
+            ("^[\\d]+$", "]", false),
+            ("^[^\\s]+$", "ab", true),
+            ("^[\\.]$", ".", true),
+            ("^[\\]]$", "]", true),
+            ("^[+--]+$", "+,-", true),
+            ("^[+--]+$", "a", false),
+            ("^[--/]+$", "-./", true),
+            ("^[[:]+$", "[:", true),
+            ("^[[:digit:]a]+$", "1a", true),
             ("^[]a]+$", "]a", true),
             ("^[[a]+$", "[a", true),
             ("^[a&&b]+$", "a&b", true),
