@@ -178,7 +178,7 @@ impl FileSet {
     }
 }
 
-/// Reports trees whose permissions can't be read.
+/// Reports trees with an invalid manifest, from which no permissions can be derived.
 fn check_shapes(project: &Project) -> Vec<Finding> {
     let mut findings = Findings::of(&project.name);
     for controlled in &project.controllers {

@@ -87,7 +87,7 @@ impl Noise {
 }
 
 /// Returns lines for the differences that are not noise: `-` for expected and `+` for actual. An object that only one snapshot has
-/// gives one line; another one gives its key and a line for each value that differs.
+/// gives one line; an object in both gives its key and a line for each value that differs.
 pub(crate) fn diff(expected: &Snapshot, actual: &Snapshot, noise: &Noise) -> Vec<String> {
     let mut lines = Vec::new();
     let keys: BTreeSet<_> = expected.objects.keys().chain(actual.objects.keys()).collect();

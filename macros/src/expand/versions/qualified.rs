@@ -8,8 +8,9 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// A part whose types can be those of another version.
+/// A type or an expression that names types of a version.
 pub(super) trait Qualify {
+    /// Puts the module of the version before the names of these types; `qualified` is the visitor that does it.
     fn qualify(&mut self, qualified: &mut Qualified<'_>);
 }
 

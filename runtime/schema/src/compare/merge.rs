@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{flag, keyword::EMBEDDED_RESOURCE, text};
 
-/// Compares the merge rules of two schemas, and whether the value is a whole object.
+/// Compares the merge rules of two schemas, and whether the value is an embedded Kubernetes object.
 pub(super) fn compare_merging(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
     compare_list_merging(old, new, path, changes);
     compare_map_merging(old, new, path, changes);

@@ -191,7 +191,7 @@ impl ReleaseRunner<'_> {
         self.success("upgrade", output).map(drop)
     }
 
-    /// Returns to the last revision that was deployed.
+    /// Rolls back to the deployed revision; without one, to the last that was superseded, else to the last that failed.
     async fn roll_back(&self) -> Result<()> {
         let revisions = self.history(MAX_HISTORY).await?;
         let last = |is_wanted: fn(ReleaseState) -> bool| revisions.iter().rfind(|revision| is_wanted(revision.state));

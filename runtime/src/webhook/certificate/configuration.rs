@@ -104,7 +104,7 @@ impl Configuration {
         Ok(missing.is_none())
     }
 
-    /// Returns what the object lacks; `None` if it has all webhooks of the operator.
+    /// Returns the first thing that the object lacks; `None` if it has all webhooks of the operator.
     fn missing(&self, object: &Value) -> Option<String> {
         match &self.own {
             OwnWebhooks::Admission(names) => {

@@ -120,7 +120,7 @@ impl<'a> Field<'a> {
         causes.push(Cause { reason: "FieldValueNotFound", message, field: self.path.clone() });
     }
 
-    /// Adds the error `field.TooLong`.
+    /// Adds the error `field.TooLong`. As in Kubernetes, the path of a value without one is `[]`.
     pub(super) fn too_long(&self, causes: &mut Causes, bytes: usize) {
         let message = format!("Too long: may not be more than {bytes} bytes");
         let field = if self.path.is_empty() { "[]".to_owned() } else { self.path.clone() };

@@ -75,7 +75,7 @@ fn secret_of(registration: Registration, credentials: &ClusterCredentials, names
     catch_panic(|| (registration.secret)(credentials, namespace)).ok().map(without_nulls)
 }
 
-/// Checks that the permissions of a registration cover its Secret, which is in the namespace `place`. Statement 22.
+/// Checks that the permissions of a registration cover its Secret, which is in the namespace `place`: rule 22.
 fn check_access(examination: &mut Examination, registration: Registration, place: &str, owner: &str) {
     let covers = |target: &AccessTarget| match *target {
         AccessTarget::Objects { kind, subresource, names, namespace } => {
