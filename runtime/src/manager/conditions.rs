@@ -157,7 +157,7 @@ impl StoredConditionsCheck {
             tokio::time::sleep(CHECK_DELAY).await;
             if let Err(error) = self.run(controller).await {
                 let kind = controller.control_loop.source.kind();
-                tracing::error!(%kind, %error, "another operator writes the same conditions; this operator does not start again");
+                tracing::error!(%kind, %error, "another operator writes the same conditions; this operator will refuse its next start");
                 return;
             }
             tokio::time::sleep(CHECK_INTERVAL).await;

@@ -1,5 +1,5 @@
-//! What a definition admits, its type decodes: objects by chance at the edges of the schema, created on the API server. And types of
-//! Kubernetes that a definition embeds are merged as in the kinds of Kubernetes.
+//! Tests that the type of a kind decodes all objects that the definition of the kind admits: random objects with values at the limits of
+//! the schema are created on the API server. Also tests that embedded types of Kubernetes are merged as in the kinds of Kubernetes.
 
 mod dice;
 mod kind;
