@@ -44,8 +44,8 @@ pub struct Orphans {
 }
 
 impl Counters {
-    /// Returns the number of passes that ended with the reason `Fighting`: the operator had to repair a child again and again.
-    /// Each such pass is delayed by the backoff of its controller.
+    /// Returns the number of passes that ended with the reason `Fighting`: the operator had to repair an object again and again, or passes
+    /// of several objects caused each other without end. The pass after each of them is delayed by the backoff of its controller.
     pub fn fights(&self) -> u64 {
         self.0.fights.load(Ordering::Relaxed)
     }

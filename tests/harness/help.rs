@@ -1,7 +1,8 @@
 //! Reads the subcommands and the options of a program from its help texts.
 
 /// Returns the subcommands of a program that have none themselves, as words: `tree`, `rbac explain`. `help` returns the help text of
-/// the program for the empty string, and that of a subcommand for its words.
+/// the program for the empty string, and that of a subcommand for its words. If the help text lists no subcommands, the result is one
+/// empty string.
 pub fn subcommands(help: &dyn Fn(&str) -> String) -> Vec<String> {
     below(help, "")
 }
@@ -15,9 +16,10 @@ fn below(help: &dyn Fn(&str) -> String, above: &str) -> Vec<String> {
     if found.is_empty() { vec![above.to_owned()] } else { found }
 }
 
-/// Returns the options in a help text that take the path of a file or of a folder, such as `--path`.
+/// Returns the options in a help text that take the path of a file or of a folder, such as `--path`. Their values are named `DIR`,
+/// `FILE`, `FOLDER` or `PATH`.
 pub fn path_options(help: &str) -> Vec<&str> {
-    let takes_path = |line: &&str| ["<DIR>", "<FILE>", "<FOLDER>"].iter().any(|value| line.contains(value));
+    let takes_path = |line: &&str| ["<DIR>", "<FILE>", "<FOLDER>", "<PATH>"].iter().any(|value| line.contains(value));
     let options = help.lines().map(str::trim).filter(|line| line.starts_with('-')).filter(takes_path);
     options.filter_map(|line| line.split(' ').find(|word| word.starts_with("--"))).collect()
 }

@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_pass_that_begins_again_repeats_no_step() {
         let mut chain = Chain::start(0);
-        for primary in [1, 0].repeat(10) {
+        for primary in [0, 1].repeat(10) {
             chain = chain.after_write();
             (0..100).for_each(|_| chain = chain.in_pass_of(primary));
         }

@@ -2,7 +2,8 @@
 //!
 //! The first repairs are made at once: somebody edits or deletes a child, and the operator restores it. If the same field needs a
 //! repair again and again, two clients write it in turn, or a build function returns another object each time. Such a pass ends
-//! with an error with the reason `Fighting`, and so with the backoff of the controller.
+//! with an error with the reason `Fighting`, and so with the backoff of the controller. The same holds for a pass that is part of a
+//! [cycle](crate::engine::chain::Chain::is_cycle).
 
 use crate::{cache::ObjectKey, engine::chain::Chain, kind::Kind};
 use std::time::Duration;
@@ -76,7 +77,7 @@ impl RepairReason {
     /// Returns the number of consecutive repairs that are no fight yet.
     fn max_repairs(&self) -> u32 {
         if let Self::Cycle { .. } = self {
-            // The chain is so long that its first repair is a fight.
+            // A chain that repeats a step so often is a cycle, so its first write is a fight.
             return 0;
         }
         if self.is_by_operator() { MAX_REBUILDS } else { MAX_REPAIRS }

@@ -24,7 +24,7 @@ pub struct Entry {
     pub name: String,
     /// The HTTP code of the response. An apply (a `patch`) that created the object has 201.
     pub code: u16,
-    /// The message of a refused request, for example why admission has refused it; empty on success.
+    /// The message of the `Status` of a failed request, such as why admission has refused it; empty on success.
     pub message: String,
     /// The path and the query.
     pub uri: String,
@@ -46,7 +46,7 @@ impl Entry {
     }
 }
 
-/// Displays the entry as `alice patch apps/deployments/status ns/name -> 200`, with the message of a refused request at the end.
+/// Displays the entry as `alice patch apps/deployments/status ns/name -> 200`, with the message of a failed request at the end.
 impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let join = |parts: [&str; 3]| parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");

@@ -44,6 +44,7 @@ pub(crate) fn cases() -> Vec<Trial> {
             case_on_shared_cluster("shops_live_in_the_sandbox_as_on_a_cluster", shops),
             case_on_shared_cluster("ippools_live_in_the_sandbox_as_on_a_cluster", ippools),
         ]);
+        assert_eq!(cases.len(), CASES);
     }
     cases
 }
@@ -62,6 +63,7 @@ async fn workloads(plane: Arc<Plane>) {
     let scripts = script::read(&folder().join("workloads.yaml"));
     let chosen = |script: &Script| std::env::var(SELECTED).map_or(true, |name| script.name.contains(&name));
     let scripts: Vec<_> = scripts.into_iter().filter(chosen).collect();
+    assert!(!scripts.is_empty(), "{SELECTED} selects no script");
     let verdicts = stream::iter(&scripts).map(|script| {
         let plane = &plane;
         async move {

@@ -12,7 +12,11 @@ use libtest_mimic::Trial;
 use opgen_tests::{Plane, case_served};
 use serde_json::json;
 
-use crate::operator::{install::apply_quietly, program, verbs};
+use crate::operator::{
+    install::apply_quietly,
+    program,
+    verbs::{self, SilentServer},
+};
 
 pub(crate) fn cases() -> Vec<Trial> {
     vec![
@@ -125,10 +129,10 @@ async fn checked(plane: Arc<Plane>) {
 async fn silent(plane: Arc<Plane>) {
     let project = project();
     fs::write(project.path().join(RELEASE), definition(9, "")).unwrap();
-    let (kubeconfig, server) = verbs::start_silent_server(&plane).await;
-    let mut command = tokio::process::Command::from(command(&plane, project.path(), &kubeconfig));
+    let server = SilentServer::start(&plane).await;
+    let mut command = tokio::process::Command::from(command(&plane, project.path(), &server.kubeconfig));
     command.args(["--request-timeout", "1"]).stdout(Stdio::null()).kill_on_drop(true);
     let said = verbs::failed(command).await;
     assert!(said.starts_with("error: failed to run `kubectl get customresourcedefinitions"), "{said}");
-    server.abort();
+    assert!(server.connections() > 0, "kubectl sends no request: {said}");
 }

@@ -3,7 +3,7 @@
 mod blind;
 mod closure;
 mod definition;
-mod feed;
+mod informer;
 mod letter;
 mod outage;
 mod panic;
@@ -24,7 +24,7 @@ pub(crate) fn cases() -> Vec<Trial> {
         letter::cases(),
         panic::cases(),
         paused::cases(),
-        feed::cases(),
+        informer::cases(),
         refused::cases(),
         closure::cases(),
         unlisted::cases(),

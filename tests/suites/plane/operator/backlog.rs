@@ -59,10 +59,11 @@ async fn changes_first(plane: Arc<Plane>) {
                         marks.lock().unwrap()[change][0] = Some(passes);
                     };
                     let patch = Patch::Merge(json!({"spec": {"text": "now"}}));
-                    notes.patch(&name(CHANGED[0]), &PatchParams::default(), &patch).await.unwrap();
+                    // Before each request: the pass may begin before its response is here.
                     mark(0);
-                    configs.delete(&name(CHANGED[1]), &DeleteParams::default()).await.unwrap();
+                    notes.patch(&name(CHANGED[0]), &PatchParams::default(), &patch).await.unwrap();
                     mark(1);
+                    configs.delete(&name(CHANGED[1]), &DeleteParams::default()).await.unwrap();
                 });
             }
             for (changed, [made, served]) in CHANGED.into_iter().zip(marks.lock().unwrap().iter_mut()) {

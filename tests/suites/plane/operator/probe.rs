@@ -24,7 +24,7 @@ pub(crate) struct ProbeSpec {
     /// Whether only somebody's doing can help it.
     #[serde(default)]
     pub(crate) broken: bool,
-    /// `yields` and `fails` end each pass so.
+    /// How each pass ends: `yields` with a yield, `fails` with an error; another value has no effect.
     #[serde(default)]
     pub(crate) class: String,
 }

@@ -95,6 +95,15 @@ pub(crate) async fn get(address: SocketAddr, path: &str) -> Result<(u16, String)
     Ok((code, text.to_owned()))
 }
 
+/// Waits until a probe responds with this code and this text.
+pub(crate) async fn says(probes: SocketAddr, path: &str, code: u16, words: &str) {
+    wait::until(format!("{path} says {code} and `{words}`"), PATIENCE, async || match get(probes, path).await? {
+        (said, text) if said == code && text.contains(words) => Ok(()),
+        (said, text) => Err(format!("{said}: {text}")),
+    })
+    .await;
+}
+
 /// The program of an example.
 pub(crate) fn path(example: &Example) -> PathBuf {
     own(example.name)

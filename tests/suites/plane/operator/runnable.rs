@@ -1,7 +1,6 @@
 //! Runnables of the user, beside controllers and replicas.
 
 use std::{
-    net::SocketAddr,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -33,7 +32,7 @@ use crate::kinds::running::almighty;
 use super::{
     kinds::{Diary, Errand, ErrandSpec, ErrandTree, Outcome},
     probe::{Passes, ProbeSpec, operator, probe},
-    program::get,
+    program::says,
     rest,
     site::{NAME, Site},
 };
@@ -294,12 +293,4 @@ async fn limit(plane: Arc<Plane>) {
     says(port.address(), "/readyz", 200, "Errand: ok").await;
     diary.gate.add_permits(1);
     says(port.address(), "/livez", 200, "ok").await;
-}
-
-async fn says(probes: SocketAddr, path: &str, code: u16, text: &str) {
-    wait::until(format!("{path} says {code} and `{text}`"), PATIENCE, async || match get(probes, path).await? {
-        (said, body) if said == code && body.contains(text) => Ok(()),
-        (said, body) => Err(format!("{said}: {body}")),
-    })
-    .await;
 }

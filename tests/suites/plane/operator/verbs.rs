@@ -4,7 +4,10 @@ use std::{
     fs::{self, File},
     path::{Path, PathBuf},
     process::{Output, Stdio},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -90,28 +93,52 @@ async fn odd_name(plane: Arc<Plane>) {
 }
 
 async fn silent_server(plane: Arc<Plane>) {
-    let (kubeconfig, server) = start_silent_server(&plane).await;
+    let server = SilentServer::start(&plane).await;
     for verb in help::subcommands(&help_of) {
         let row = VERBS.iter().find(|(known, _)| *known == verb);
         let (_, arguments) = row.unwrap_or_else(|| panic!("`{verb}` has no row in the table of verbs"));
         if let Some(arguments) = arguments {
-            failed(webapp(&kubeconfig, &format!("{verb} {arguments} --request-timeout 1"))).await;
+            let before = server.connections();
+            failed(webapp(&server.kubeconfig, &format!("{verb} {arguments} --request-timeout 1"))).await;
+            assert!(server.connections() > before, "`{verb}` sends no request");
         }
     }
-    server.abort();
 }
 
-/// Starts a server that accepts connections and never answers, until the task is aborted; gives the kubeconfig that leads there.
-pub(crate) async fn start_silent_server(plane: &Plane) -> (PathBuf, JoinHandle<()>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let kubeconfig = kubeconfig(plane, listener.local_addr().unwrap());
-    let server = tokio::spawn(async move {
-        let mut held = Vec::new();
-        while let Ok((connection, _)) = listener.accept().await {
-            held.push(connection);
-        }
-    });
-    (kubeconfig, server)
+/// A server that accepts connections and never responds, until it is dropped.
+pub(crate) struct SilentServer {
+    /// The kubeconfig with its address.
+    pub(crate) kubeconfig: PathBuf,
+    connections: Arc<AtomicUsize>,
+    task: JoinHandle<()>,
+}
+
+impl SilentServer {
+    pub(crate) async fn start(plane: &Plane) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let kubeconfig = kubeconfig(plane, listener.local_addr().unwrap());
+        let connections = Arc::<AtomicUsize>::default();
+        let accepted = connections.clone();
+        let task = tokio::spawn(async move {
+            let mut held = Vec::new();
+            while let Ok((connection, _)) = listener.accept().await {
+                accepted.fetch_add(1, Ordering::Relaxed);
+                held.push(connection);
+            }
+        });
+        Self { kubeconfig, connections, task }
+    }
+
+    /// Returns the number of connections that it has accepted.
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for SilentServer {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
 }
 
 fn kubeconfig(plane: &Plane, server: std::net::SocketAddr) -> PathBuf {

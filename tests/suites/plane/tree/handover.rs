@@ -29,7 +29,10 @@ pub(crate) fn cases() -> Vec<Trial> {
         case("node_handover_resource_and_manifest_take_over_from_each_other", manifest),
         case("node_handover_an_object_stays_while_the_node_that_wants_it_waits_for_its_turn", gate::keeps),
         case("node_handover_an_object_that_no_node_wants_goes_after_the_outputs_are_known", gate::deletes),
-        case("node_handover_objects_that_a_changed_input_makes_unwanted_are_deleted_in_the_same_pass", input::deletes),
+        case(
+            "node_handover_objects_that_a_changed_input_makes_unwanted_are_deleted_before_the_pass_succeeds",
+            input::deletes,
+        ),
         case("node_handover_an_object_stays_if_a_lister_gives_it_to_a_later_node_in_the_pass", lister::keeps),
     ]
 }

@@ -1,11 +1,8 @@
 //! Tests an informer whose task ends while the operator runs: it is started again, and nothing that happened meanwhile is lost.
 
-use std::{
-    net::SocketAddr,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
 use http_body_util::BodyExt as _;
@@ -13,16 +10,13 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Client, ResourceExt as _};
 use libtest_mimic::Trial;
 use opgen::{RunOptions, counters::Closure};
-use opgen_tests::{
-    Plane, Port, case_served,
-    wait::{self, PATIENCE, until_object},
-};
+use opgen_tests::{Plane, Port, case_served, wait::until_object};
 use serde_json::json;
 
 use crate::operator::{
     kinds::{self, Note, NoteSpec, NoteTree, is_provisioned},
     log,
-    program::get,
+    program::says,
     site::Site,
 };
 
@@ -49,15 +43,6 @@ fn breaking(client: Client, is_broken: Arc<AtomicBool>) -> Client {
         }
     });
     Client::new(service, namespace)
-}
-
-/// Waits until a probe responds with this code and this text.
-async fn says(probes: SocketAddr, path: &str, code: u16, words: &str) {
-    wait::until(format!("{path} says {code} and `{words}`"), PATIENCE, async || match get(probes, path).await? {
-        (said, text) if said == code && text.contains(words) => Ok(()),
-        (said, text) => Err(format!("{said}: {text}")),
-    })
-    .await;
 }
 
 async fn ends(plane: Arc<Plane>) {
