@@ -46,10 +46,13 @@ pub(crate) fn cargo(folder: &Path, target: &Path) -> Command {
     command
 }
 
+/// Removes what an outer cargo says about its package. What says how to build stays, or all packages would be built a second time.
 fn without_outer_cargo(command: &mut Command) {
     for (name, _) in env::vars_os() {
         let name = name.to_string_lossy();
-        if (name.starts_with("CARGO_") && !["CARGO_HOME", "CARGO_TARGET_DIR"].contains(&&*name)) || name == "CARGO" {
+        let of_builds = ["CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_INCREMENTAL"].contains(&&*name)
+            || name.starts_with("CARGO_PROFILE_");
+        if (name.starts_with("CARGO_") && !of_builds) || name == "CARGO" {
             command.env_remove(&*name);
         }
     }
