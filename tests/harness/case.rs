@@ -268,10 +268,11 @@ pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
     conclusion.exit_code()
 }
 
-/// Returns three times the number of cores, since cases mostly wait for servers. The cases of the cluster course run one at a time
-/// anyway.
+/// Returns the number of cases that run at a time: they mostly wait for servers and for time to pass, more so on a real API server. The cases
+/// of the cluster course run one at a time anyway.
 fn default_threads() -> Option<usize> {
-    std::thread::available_parallelism().ok().map(|cores| cores.get() * 3)
+    let for_each_core = if Form::from_environment() == Form::Sandbox { 3 } else { 5 };
+    std::thread::available_parallelism().ok().map(|cores| cores.get() * for_each_core)
 }
 
 /// Runs this program again for each form, one after the other.
