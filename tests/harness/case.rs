@@ -176,6 +176,14 @@ pub fn long(case: Trial) -> Trial {
     }
 }
 
+/// Marks a case that takes minutes. With `OPGEN_PLANE=both`, the sandbox leaves it to the control plane.
+pub fn once_of_both(case: Trial) -> Trial {
+    if Form::from_environment() == Form::Sandbox && std::env::var_os(BOTH).is_some() {
+        return case.with_kind("the control plane runs it after the sandbox").with_ignored_flag(true);
+    }
+    case
+}
+
 /// Returns a case of the cluster course: it needs a scheduler, nodes and all controllers. It has its own cluster and may stop any
 /// part of it. With another form it is ignored.
 pub fn case_on_cluster<F, R>(name: &str, options: Options, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
@@ -237,6 +245,9 @@ fn course(name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static
     })
 }
 
+/// The environment variable of the runs for one form after the other.
+const BOTH: &str = "OPGEN_PLANE_OF_BOTH";
+
 /// The prefix of the names of the cases of the cluster course.
 const COURSE: &str = "course::";
 
@@ -280,7 +291,7 @@ fn run_both() -> ExitCode {
     let succeeds = |plane: &str| {
         let program = std::env::current_exe().expect("this program's path");
         let arguments = std::env::args_os().skip(1);
-        let status = Command::new(program).args(arguments).env(PLANE, plane).status();
+        let status = Command::new(program).args(arguments).env(PLANE, plane).env(BOTH, "1").status();
         status.expect("this program can be run again").success()
     };
     let successes = ["sandbox", "controlplane", "course"].map(succeeds);

@@ -15,7 +15,7 @@ fn clusters_within_clusters_live_through_stops_and_faults() -> Result<(), TrialE
     }
     let checks = [Check::Convergence, Check::SteadyState, Check::TwoStops, Check::Finalizers, Check::RandomFaults];
     let two = trial(operator).sample(&sample::cluster_manager()).sample(&sample::kubernetes_cluster());
-    two.only(checks).run().verdict()
+    two.only(checks).seeds(0..9).pairs(8).run().verdict()
 }
 
 #[test]

@@ -8,7 +8,7 @@ use k8s_openapi::api::{
 };
 use kube::Api;
 use libtest_mimic::Trial;
-use opgen_tests::{Entries, Entry, Options, Plane, case_on};
+use opgen_tests::{Entries, Entry, Options, Plane, case_on, once_of_both};
 use serde_json::{Value, json};
 use shop_api::Shop;
 
@@ -25,7 +25,8 @@ use crate::operator::{
 const COUNT: usize = 20;
 
 pub(crate) fn cases() -> Vec<Trial> {
-    vec![case_on("twenty_shops_live_by_the_generated_role_and_no_call_too_many", Options::served(), life)]
+    let name = "twenty_shops_live_by_the_generated_role_and_no_call_too_many";
+    vec![once_of_both(case_on(name, Options::served(), life))]
 }
 
 async fn life(plane: Arc<Plane>) {
