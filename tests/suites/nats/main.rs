@@ -23,5 +23,8 @@ use std::process::ExitCode;
 use libtest_mimic::Arguments;
 
 fn main() -> ExitCode {
-    libtest_mimic::run(&Arguments::from_args(), case::cases()).exit_code()
+    let mut arguments = Arguments::from_args();
+    // Most of the time a case waits.
+    arguments.test_threads.get_or_insert(4);
+    libtest_mimic::run(&arguments, case::cases()).exit_code()
 }
