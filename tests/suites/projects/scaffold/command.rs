@@ -12,6 +12,9 @@ use serde_json::Value;
 /// A good command line, for tests that are about something else.
 pub(crate) const GOOD: &str = "new demo --group demo.example.com --kind Widget";
 
+/// The environment variable with the compiler of the packages of a workspace. CI lints this workspace by it, and no other.
+const COMPILER: &str = "RUSTC_WORKSPACE_WRAPPER";
+
 /// The folder of the workspace that the tests belong to.
 pub(crate) fn checkout() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace")
@@ -22,7 +25,8 @@ pub(crate) fn program() -> &'static Path {
     static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a folder below the target folder");
         let output = cargo(checkout(), target)
-            // With the features that this suite has, so that nothing is built twice.
+            // With the compiler and the features that this suite has, so that nothing is built twice.
+            .envs(env::var_os(COMPILER).map(|compiler| (COMPILER, compiler)))
             .args(["build", "--quiet", "--workspace", "--test", "suites", "--bin", "opgen"])
             .arg("--message-format=json-render-diagnostics")
             .stderr(Stdio::inherit())
@@ -52,7 +56,7 @@ fn without_outer_cargo(command: &mut Command) {
         let name = name.to_string_lossy();
         let of_builds = ["CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_INCREMENTAL"].contains(&&*name)
             || name.starts_with("CARGO_PROFILE_");
-        if (name.starts_with("CARGO_") && !of_builds) || name == "CARGO" {
+        if (name.starts_with("CARGO_") && !of_builds) || ["CARGO", COMPILER].contains(&&*name) {
             command.env_remove(&*name);
         }
     }
