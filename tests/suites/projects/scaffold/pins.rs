@@ -73,11 +73,18 @@ fn values(document: &DocumentMut, path: &[&str]) -> Vec<String> {
     shared.map(|(key, item)| format!("{key} = {}", text(level(item).as_ref().or(Some(item))))).collect()
 }
 
-/// The packages that the runtime links with these features.
+/// The packages that the runtime links with these features, in a package of its own: in the workspace its tests add features.
 fn linked_by_opgen(features: &[&str]) -> BTreeSet<String> {
-    let mut tree = cargo(checkout(), &checkout().join("target"));
-    tree.args(["tree", "--offline", "-p", "opgen", "--edges", "normal", "--prefix", "none", "--format", "{p}"]);
-    let output = tree.args(features).output().unwrap();
+    let place = Place::new();
+    let runtime = checkout().join("runtime");
+    let package = "[package]\nname = \"linked\"\nedition = \"2024\"\n\n[lib]\npath = \"lib.rs\"\n";
+    let manifest = format!("{package}\n[dependencies]\nopgen = {{ path = {runtime:?}, features = {features:?} }}\n");
+    fs::write(place.path("Cargo.toml"), manifest).expect("a manifest");
+    fs::write(place.path("lib.rs"), "").expect("a source file");
+    fs::copy(checkout().join("Cargo.lock"), place.path("Cargo.lock")).expect("the versions of the workspace");
+    let mut tree = cargo(&place.root, &place.path("target"));
+    tree.args(["tree", "--offline", "--edges", "normal", "--prefix", "none", "--format", "{p}"]);
+    let output = tree.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     text.lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
@@ -87,7 +94,7 @@ fn linked_by_opgen(features: &[&str]) -> BTreeSet<String> {
 #[test]
 fn the_runtime_links_opentelemetry_only_with_its_feature() {
     let of_telemetry = |linked: &BTreeSet<String>| linked.iter().filter(|name| name.contains("opentelemetry")).count();
-    let (without, with) = (linked_by_opgen(&[]), linked_by_opgen(&["--features", "otlp"]));
+    let (without, with) = (linked_by_opgen(&[]), linked_by_opgen(&["otlp"]));
     assert!(without.contains("tracing-subscriber") && of_telemetry(&without) == 0, "{without:?}");
     assert!(of_telemetry(&with) >= 4, "{with:?}");
     for unwanted in ["reqwest", "tonic", "openssl-sys", "h2"] {
@@ -98,7 +105,7 @@ fn the_runtime_links_opentelemetry_only_with_its_feature() {
 /// An operator without buckets is not larger for them, and the client of NATS uses the TLS library that kube uses.
 #[test]
 fn the_runtime_links_a_client_of_nats_only_with_its_feature() {
-    let (without, with) = (linked_by_opgen(&[]), linked_by_opgen(&["--features", "nats"]));
+    let (without, with) = (linked_by_opgen(&[]), linked_by_opgen(&["nats"]));
     assert!(!without.contains("async-nats"), "{without:?}");
     assert!(with.contains("async-nats"), "{with:?}");
     for unwanted in ["aws-lc-rs", "openssl-sys", "tokio-websockets"] {
