@@ -176,8 +176,8 @@ pub fn long(case: Trial) -> Trial {
     }
 }
 
-/// Marks a case that takes minutes. With `OPGEN_PLANE=both`, the sandbox leaves it to the control plane.
-pub fn once_of_both(case: Trial) -> Trial {
+/// Marks a case that takes minutes: with `OPGEN_PLANE=both` it is ignored on the sandbox, as the control plane runs it next.
+pub fn skip_sandbox_in_both(case: Trial) -> Trial {
     if Form::from_environment() == Form::Sandbox && std::env::var_os(BOTH).is_some() {
         return case.with_kind("the control plane runs it after the sandbox").with_ignored_flag(true);
     }
@@ -245,7 +245,7 @@ fn course(name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static
     })
 }
 
-/// The environment variable of the runs for one form after the other.
+/// Set for each of the runs of `OPGEN_PLANE=both`.
 const BOTH: &str = "OPGEN_PLANE_OF_BOTH";
 
 /// The prefix of the names of the cases of the cluster course.

@@ -30,7 +30,7 @@ mod watchdog;
 pub use audit::{Entries, Entry};
 pub use case::{
     case, case_on, case_on_cluster, case_on_controlplane, case_on_controlplane_with, case_on_shared_cluster,
-    case_served, case_with_buckets, case_with_cd_systems, case_with_tools, long, once_of_both, run_suites,
+    case_served, case_with_buckets, case_with_cd_systems, case_with_tools, long, run_suites, skip_sandbox_in_both,
 };
 pub use credentials::Access;
 pub use leaders::LeadReport;

@@ -18,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-/// With the environment variable `OPGEN_WHOLE_TRIAL`, the trials take ten minutes.
+/// Returns whether the environment variable `OPGEN_WHOLE_TRIAL` asks for the checks that only the nightly run has time for.
 fn is_whole() -> bool {
     std::env::var_os("OPGEN_WHOLE_TRIAL").is_some()
 }

@@ -9,7 +9,7 @@ use k8s_openapi::api::{
 };
 use kube::{Api, ResourceExt as _, api::DeleteParams};
 use libtest_mimic::Trial;
-use opgen_tests::{Entries, Entry, Options, Plane, case_on, once_of_both, wait};
+use opgen_tests::{Entries, Entry, Options, Plane, case_on, skip_sandbox_in_both, wait};
 use serde_json::json;
 use webapp_api::WebApp;
 
@@ -29,7 +29,7 @@ const CHILDREN: usize = 3;
 
 pub(crate) fn cases() -> Vec<Trial> {
     let name = "two_hundred_webapps_live_by_the_generated_role_and_no_call_too_many";
-    vec![once_of_both(case_on(name, Options::served(), life))]
+    vec![skip_sandbox_in_both(case_on(name, Options::served(), life))]
 }
 
 async fn life(plane: Arc<Plane>) {

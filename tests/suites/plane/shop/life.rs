@@ -8,7 +8,7 @@ use k8s_openapi::api::{
 };
 use kube::Api;
 use libtest_mimic::Trial;
-use opgen_tests::{Entries, Entry, Options, Plane, case_on, once_of_both};
+use opgen_tests::{Entries, Entry, Options, Plane, case_on, skip_sandbox_in_both};
 use serde_json::{Value, json};
 use shop_api::Shop;
 
@@ -26,7 +26,7 @@ const COUNT: usize = 20;
 
 pub(crate) fn cases() -> Vec<Trial> {
     let name = "twenty_shops_live_by_the_generated_role_and_no_call_too_many";
-    vec![once_of_both(case_on(name, Options::served(), life))]
+    vec![skip_sandbox_in_both(case_on(name, Options::served(), life))]
 }
 
 async fn life(plane: Arc<Plane>) {
