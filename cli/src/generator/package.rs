@@ -1,7 +1,7 @@
 //! Renders the generator's package: its manifest and `main.rs`, without any I/O.
 //!
-//! The package has exactly the build dependencies of the operator, and the profiles and patches of the project's workspace, so
-//! that cargo can reuse every built crate.
+//! The package has exactly the build dependencies of the operator, and the profiles, patches and the resolver of the project's
+//! workspace, so that cargo can reuse every built crate.
 
 use std::path::Path;
 
@@ -37,13 +37,19 @@ pub(crate) fn generator(
 ) -> Result<GeneratorPackage> {
     let mut manifest = DocumentMut::new();
     manifest["workspace"] = Item::Table(Table::new());
+    if let Some(resolver) = workspace.get("workspace").and_then(|workspace| workspace.get("resolver")) {
+        manifest["workspace"]["resolver"] = resolver.clone();
+    }
     let mut package = Table::new();
     package["name"] = value(name(project));
     package["version"] = value("0.0.0");
     package["edition"] = value("2024");
     package["publish"] = value(false);
     manifest["package"] = Item::Table(package);
-    manifest["dependencies"] = Item::Table(dependencies(project, operator)?);
+    let dependencies = dependencies(project, operator)?;
+    manifest["dependencies"] = Item::Table(dependencies.clone());
+    // There is no build script, so these are not built. As in the project, procedural macros get the features that they ask for.
+    manifest["build-dependencies"] = Item::Table(dependencies);
     for section in ["profile", "patch"] {
         if let Some(item) = workspace.get(section) {
             manifest[section] = item.clone();
@@ -193,6 +199,15 @@ mod tests {
         let parsed: DocumentMut = text.parse().unwrap();
         assert_eq!(parsed["profile"]["dev"]["debug"].as_integer(), Some(1));
         assert_eq!(parsed["patch"]["crates-io"]["opgen"]["path"].as_str(), Some("/work/../opgen"));
+    }
+
+    #[test]
+    fn cargo_resolves_the_features_as_for_the_operator() {
+        let text = manifest(&[], "[workspace]\nresolver = \"2\"\nmembers = [\"api\"]\n");
+        let parsed: DocumentMut = text.parse().unwrap();
+        let workspace: Vec<_> = parsed["workspace"].as_table().unwrap().iter().map(|(key, _)| key).collect();
+        assert_eq!((workspace, parsed["workspace"]["resolver"].as_str()), (vec!["resolver"], Some("2")));
+        assert_eq!(parsed["build-dependencies"].to_string(), parsed["dependencies"].to_string());
     }
 
     #[test]

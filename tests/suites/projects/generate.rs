@@ -2,10 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::{
-    collections::BTreeMap,
-    fs,
+    collections::{BTreeMap, BTreeSet},
+    fs::{self, File},
     path::{Path, PathBuf},
     process::Command,
+    sync::LazyLock,
 };
 
 use serde_json::Value;
@@ -23,8 +24,18 @@ struct Project {
     root: PathBuf,
 }
 
+/// Waits until no other process uses the folder of the projects.
+fn lock() -> File {
+    fs::create_dir_all(target()).expect("a folder");
+    let lock = File::create(target().join("projects.lock")).expect("a lock file");
+    lock.lock().expect("the lock");
+    lock
+}
+
 impl Project {
     fn new(case: &str, args: &str) -> Self {
+        static LOCK: LazyLock<File> = LazyLock::new(lock);
+        LazyLock::force(&LOCK);
         let root = target().join("projects").join(case);
         if root.exists() {
             fs::remove_dir_all(&root).expect("the last run's project goes");
@@ -112,6 +123,12 @@ fn a_new_project_builds_passes_its_tests_and_keeps_its_yaml_current() {
     project.check_opgen("generate --check", 0, "Unchanged deploy/");
     project.check_opgen("generate", 0, "Unchanged deploy/");
     assert_eq!(project.deploy(), built, "two doors, the same bytes");
+    let generator = target().join("opgen/demo-generator");
+    assert_eq!(
+        runtimes(&generator),
+        runtimes(&project.root),
+        "the build of the project has built all but the generator"
+    );
     let install = project.cargo("run --quiet -- manifests");
     assert_eq!(install, built["install.yaml"], "the third door");
 
@@ -120,6 +137,18 @@ fn a_new_project_builds_passes_its_tests_and_keeps_its_yaml_current() {
     the_operator_explains_itself(&project);
     let said = project.lint();
     assert_eq!(said, "");
+}
+
+/// Returns the files of the runtime that a build in a folder links.
+#[track_caller]
+fn runtimes(folder: &Path) -> BTreeSet<String> {
+    let output = cargo(folder, &target()).args(["build", "--message-format=json"]).output().expect("cargo runs");
+    let messages = String::from_utf8(output.stdout).expect("cargo prints JSON");
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let runtimes = messages.filter(|message| message["target"]["name"] == "opgen");
+    let files: BTreeSet<_> = runtimes.map(|message| message["filenames"].to_string()).collect();
+    assert!(!files.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    files
 }
 
 fn drift_is_seen_and_mended(project: &Project, built: &BTreeMap<String, String>) {
@@ -217,7 +246,8 @@ fn a_project_whose_operator_lost_its_build_dependencies_says_so() {
 #[test]
 fn a_project_that_is_a_part_of_a_larger_workspace_is_checked() {
     let mut check = command(&checkout().join("examples/webapp"), "generate --check");
-    check.env("CARGO_TARGET_DIR", target());
+    // It has most dependencies of the example, as other cases build that there.
+    check.env("CARGO_TARGET_DIR", target().parent().expect("the target folder"));
     let run = Run::of(check, checkout());
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stderr.contains("Unchanged deploy/"), "{}", run.stderr);
