@@ -1,6 +1,7 @@
 //! `DeferredBucket`: a bucket that is not open at first; its calls fail until it is opened.
 
 use super::{
+    entry_list::EntryList,
     error::BucketError,
     store::{Bucket, BucketEntry, BucketEvent, Expected},
 };
@@ -71,7 +72,7 @@ impl Bucket for DeferredBucket {
         .boxed()
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<BucketEntry>, BucketError>> {
+    fn list(&self) -> BoxFuture<'_, Result<EntryList, BucketError>> {
         async move {
             let bucket = self.bucket()?;
             bucket.list().await
@@ -136,7 +137,7 @@ mod tests {
         let revision = bucket.put("a", Vec::new(), Expected::Absent).await.unwrap();
         assert_eq!(bucket.get("a").await.unwrap().unwrap().revision, revision);
         assert!(bucket.remove("a", revision).await.is_ok());
-        assert_eq!(bucket.list().await, Ok(Vec::new()));
+        assert_eq!(bucket.list().await, Ok(EntryList::default()));
     }
 
     #[tokio::test]

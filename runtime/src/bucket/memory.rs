@@ -1,6 +1,7 @@
 //! `MemoryBucket`: a bucket in the memory of the process.
 
 use super::{
+    entry_list::EntryList,
     error::BucketError,
     key::check_key,
     store::{Bucket, BucketEntry, BucketEvent, Expected},
@@ -202,7 +203,7 @@ impl Bucket for MemoryBucket {
         ready(read()).boxed()
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<BucketEntry>, BucketError>> {
+    fn list(&self) -> BoxFuture<'_, Result<EntryList, BucketError>> {
         let entries = self.store.writes.lock().live_entries().collect();
         ready(Ok(entries)).boxed()
     }

@@ -6,6 +6,7 @@
 
 mod api;
 mod deferred;
+mod entry_list;
 mod error;
 pub(crate) mod key;
 pub(crate) mod kinds;
@@ -17,6 +18,7 @@ mod store;
 
 pub(crate) use api::{BucketApi, BucketKind};
 pub(crate) use deferred::{BucketOpener, DeferredBucket};
+pub use entry_list::{EntryList, EntryListBuilder};
 pub use error::BucketError;
 pub use memory::MemoryBucket;
 pub use open::{MemoryBuckets, OpenBuckets};

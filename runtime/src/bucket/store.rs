@@ -1,7 +1,7 @@
 //! `Bucket`: the trait of a key-value store with conditional writes and a watch. Also defines the entries, the write conditions and the
 //! watch events.
 
-use super::error::BucketError;
+use super::{entry_list::EntryList, error::BucketError};
 use futures::{future::BoxFuture, stream::BoxStream};
 use std::fmt::Debug;
 
@@ -68,12 +68,12 @@ pub trait Bucket: Debug + Send + Sync + 'static {
     /// [`BucketError::Invalid`] and [`BucketError::InvalidKey`].
     fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<BucketEntry>, BucketError>>;
 
-    /// Lists the live entries, including all writes that ended before, in the order of their keys.
+    /// Lists the live entries, including all writes that ended before.
     ///
     /// # Errors
     /// [`BucketError::Unavailable`] if the store does not answer, [`BucketError::NoBucket`], [`BucketError::Forbidden`] and
     /// [`BucketError::Invalid`]. A part of the entries is never returned for all of them.
-    fn list(&self) -> BoxFuture<'_, Result<Vec<BucketEntry>, BucketError>>;
+    fn list(&self) -> BoxFuture<'_, Result<EntryList, BucketError>>;
 
     /// Writes a value if the key is in the expected state, and returns the revision of the write.
     ///

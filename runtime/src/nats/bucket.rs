@@ -8,7 +8,7 @@ use super::{
     watch,
 };
 use crate::bucket::{
-    Bucket, BucketEntry, BucketError, BucketEvent, Expected,
+    Bucket, BucketEntry, BucketError, BucketEvent, EntryList, Expected,
     key::{CLAIM_PREFIX, check_key},
 };
 use async_nats::HeaderMap;
@@ -17,7 +17,7 @@ use futures::{
     future::{BoxFuture, FutureExt as _},
     stream::BoxStream,
 };
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 
 /// The space for the headers of a write, which count for the limits of the server.
@@ -93,12 +93,12 @@ impl NatsBucket {
     }
 
     /// Reads the entries of all keys, up to the last revision that the stream had at the start.
-    async fn list_all(&self) -> Result<Vec<BucketEntry>, BucketError> {
+    async fn list_all(&self) -> Result<EntryList, BucketError> {
         let report = self.api.report().await.map_err(|failure| self.error("list", failure))?;
-        let mut entries = BTreeMap::new();
         if report.state.messages == 0 {
-            return Ok(Vec::new());
+            return Ok(EntryList::default());
         }
+        let mut entries = EntryList::builder();
         let mut consumer = Consumer::start(&self.api, &self.name, LIST_HEARTBEAT).await?;
         let started = Instant::now();
         loop {
@@ -106,15 +106,14 @@ impl NatsBucket {
             let is_idle = delivery.change.is_none();
             if let Some(change) = delivery.change {
                 match change.value {
-                    Some(value) => {
-                        entries.insert(change.key.clone(), BucketEntry::new(change.key, value, change.revision))
-                    }
+                    Some(value) => entries.put(&change.key, &value, change.revision),
                     None => entries.remove(&change.key),
-                };
+                }
             }
             if delivery.caught_up.is_some_and(|reached| reached >= report.state.last_revision) {
-                entries.values().for_each(|entry: &BucketEntry| self.known.remember(entry.revision));
-                return Ok(entries.into_values().collect());
+                let entries = entries.build();
+                entries.revisions().for_each(|revision| self.known.remember(revision));
+                return Ok(entries);
             }
             if is_idle && delivery.caught_up.is_some() {
                 if started.elapsed() > self.api.connection().options().timeout() {
@@ -122,7 +121,7 @@ impl NatsBucket {
                 }
                 // nats-server waits at a message that was removed after the consumer was made.
                 consumer = Consumer::start(&self.api, &self.name, LIST_HEARTBEAT).await?;
-                entries.clear();
+                entries = EntryList::builder();
             }
         }
     }
@@ -236,7 +235,7 @@ impl Bucket for NatsBucket {
         self.read(key).boxed()
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<BucketEntry>, BucketError>> {
+    fn list(&self) -> BoxFuture<'_, Result<EntryList, BucketError>> {
         self.list_all().boxed()
     }
 

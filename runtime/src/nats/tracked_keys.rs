@@ -13,8 +13,8 @@ use std::collections::HashSet;
 /// without markers. So the number of keys is compared from time to time, and the names only if it differs.
 #[derive(Debug, Default)]
 pub(super) struct TrackedKeys {
-    live: HashSet<String>,
-    deleted: HashSet<String>,
+    live: HashSet<Box<str>>,
+    deleted: HashSet<Box<str>>,
 }
 
 /// The result of a comparison.
@@ -32,9 +32,9 @@ impl TrackedKeys {
             Some(_) => (&mut self.live, &mut self.deleted),
             None => (&mut self.deleted, &mut self.live),
         };
-        from.remove(&change.key);
-        if !into.contains(&change.key) {
-            into.insert(change.key.clone());
+        from.remove(change.key.as_str());
+        if !into.contains(change.key.as_str()) {
+            into.insert(change.key.as_str().into());
         }
     }
 
@@ -65,8 +65,9 @@ impl TrackedKeys {
     }
 
     fn remove_except(&mut self, existing: &HashSet<String>) -> Vec<String> {
-        self.deleted.retain(|key| existing.contains(key));
-        let mut lost: Vec<_> = self.live.extract_if(|key| !existing.contains(key)).collect();
+        self.deleted.retain(|key| existing.contains(&**key));
+        let lost = self.live.extract_if(|key| !existing.contains(&**key));
+        let mut lost: Vec<_> = lost.map(String::from).collect();
         lost.sort_unstable();
         lost
     }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use futures::StreamExt as _;
-use opgen::bucket::{Bucket as _, BucketDefinition, BucketEvent, Expected};
+use opgen::bucket::{Bucket as _, BucketDefinition, BucketEvent, EntryList, Expected};
 use opgen_tests::wait;
 
 use crate::{
@@ -70,7 +70,7 @@ pub(crate) async fn last_message() {
     watch.until_listed(1).await;
     watch.until_equal(&entries).await;
     scene.foreign.purge_stream("a").await;
-    assert_eq!(scene.bucket.list().await, Ok(Vec::new()));
+    assert_eq!(scene.bucket.list().await, Ok(EntryList::default()));
     let watch = Watched::follow(&*scene.bucket);
     watch.until_listed(1).await;
     watch.until_equal(&Entries::new()).await;

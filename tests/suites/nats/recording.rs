@@ -8,7 +8,7 @@ use std::{
 use futures::{FutureExt as _, future::BoxFuture, stream::BoxStream};
 use k8s_openapi::jiff::Timestamp;
 use opgen::{
-    bucket::{Bucket, BucketDefinition, BucketEntry, BucketError, BucketEvent, Expected, OpenBuckets},
+    bucket::{Bucket, BucketDefinition, BucketEntry, BucketError, BucketEvent, EntryList, Expected, OpenBuckets},
     nats::NatsBuckets,
 };
 
@@ -143,7 +143,7 @@ impl Bucket for RecordedBucket {
         self.inner.get(key)
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<BucketEntry>, BucketError>> {
+    fn list(&self) -> BoxFuture<'_, Result<EntryList, BucketError>> {
         self.inner.list()
     }
 

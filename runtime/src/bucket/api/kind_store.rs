@@ -15,6 +15,7 @@ use crate::{
         error::BucketError,
         store::{BucketEntry, Expected},
     },
+    cache::Uid,
     environment::Environment,
 };
 use futures::future::try_join;
@@ -36,7 +37,7 @@ pub(super) struct KindStore {
     pub(super) kind: BucketKind,
     environment: Environment,
     /// The last known uids of the objects, by key: an object whose uid is not stored, or not any more, keeps it.
-    uids: Mutex<HashMap<String, Box<str>>>,
+    uids: Mutex<HashMap<Box<str>, Uid>>,
     /// The last valid objects of keys whose values have become invalid, by key, as far as the process has seen them.
     last_valid: Mutex<HashMap<String, Value>>,
     /// The revisions of the invalid entries about which a warning was logged, by key.
@@ -75,18 +76,18 @@ impl KindStore {
     /// Returns the uid of an object that is stored without one: the last known uid of the key, or else one that is derived from the bucket,
     /// the key, and this revision. A derived uid is remembered, so that later revisions have it, too. With shards it is not: all replicas
     /// must derive the same uid, and they have not all seen the same revisions.
-    pub(super) fn kept_uid(&self, key: &str, revision: u64) -> String {
+    pub(super) fn kept_uid(&self, key: &str, revision: u64) -> Uid {
         let derived = || {
             let text = format!("{}\0{key}\0{revision}", self.kind.bucket.name());
             let digest = Sha256::digest(text);
             let bits = digest.iter().take(16).fold(0, |bits: u128, byte| (bits << 8) | u128::from(*byte));
-            format_uid(bits, 5).into_boxed_str()
+            Uid::from(format_uid(bits, 5).as_str())
         };
         let mut uids = self.uids.lock();
         if self.kind.has_shards {
-            return uids.get(key).cloned().unwrap_or_else(derived).into();
+            return uids.get(key).cloned().unwrap_or_else(derived);
         }
-        uids.entry(key.to_owned()).or_insert_with(derived).to_string()
+        uids.entry(key.into()).or_insert_with(derived).clone()
     }
 
     /// Records the uid of an object, unless it is empty.
@@ -94,11 +95,10 @@ impl KindStore {
         if uid.is_empty() {
             return;
         }
-        let mut uids = self.uids.lock();
+        let (uid, mut uids) = (Uid::from(uid), self.uids.lock());
         match uids.get_mut(key) {
-            Some(known) if **known == *uid => {}
-            Some(known) => *known = uid.into(),
-            None => drop(uids.insert(key.to_owned(), uid.into())),
+            Some(known) => *known = uid,
+            None => drop(uids.insert(key.into(), uid)),
         }
     }
 
@@ -191,7 +191,7 @@ impl KindStore {
         let mut is_stored = true;
         let state = key_state(&self.kind, stored, claim, invalid, |revision| {
             is_stored = false;
-            self.kept_uid(key, revision)
+            self.kept_uid(key, revision).to_string()
         });
         if let BucketKeyState::Object(resolved) = &state
             && matches!(resolved.location, ObjectLocation::Entry { .. })

@@ -6,19 +6,15 @@ use super::{
     failure::{ApiFailure, RequestError},
     kind_store::KindStore,
     object::{labels_of, partial_metadata},
-    object_key::{KeyMeaning, KeyedName, claim_key, meaning},
+    object_key::{KeyMeaning, KeyedName, claim_key, meaning, object_name},
     object_request::ObjectRequest,
     selector::ObjectSelector,
     view::BucketView,
 };
-use crate::bucket::{error::BucketError, store::BucketEntry};
+use crate::bucket::{entry_list::EntryList, error::BucketError};
 use parking_lot::Mutex;
 use serde_json::json;
-use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 use tokio::time::Instant;
 
 /// The maximum number of times that the entries are listed. A list is repeated if it has writes that the view does not know yet.
@@ -194,22 +190,23 @@ async fn visit_selected(
     let store = request.store;
     view.wait_until_synced().await?;
     let (version, entries) = consistent_entries(store, view).await?;
-    for (name, entry, claim) in paired(store, entries) {
-        let key = name.key();
+    for key in object_keys(store, &entries) {
+        let Some(name) = object_name(&store.kind.kind, key) else { continue };
+        let entry = entries.get(key);
         let read = store.read_entry(&name, entry.as_ref());
         let lacks_entry = entry.is_none();
-        let claim = claim.map(|claim| store.read_claim(&name, &claim));
-        let object = match store.key_state(&key, read, claim) {
+        let claim = entries.get(&claim_key(key)).map(|claim| store.read_claim(&name, &claim));
+        let object = match store.key_state(key, read, claim) {
             BucketKeyState::Nothing => None,
             // The list has only the claim. An entry that was created during the list may be missing in it.
-            BucketKeyState::Object(_) if lacks_entry => store.resolve(&key).await?.map(|resolved| resolved.object),
+            BucketKeyState::Object(_) if lacks_entry => store.resolve(key).await?.map(|resolved| resolved.object),
             BucketKeyState::Object(resolved) => Some(resolved.object),
             BucketKeyState::Invalid(why) if selector.names(&name.namespace, &name.name) => {
-                return Err(store.invalid_value(&key, &why).into());
+                return Err(store.invalid_value(key, &why).into());
             }
-            BucketKeyState::Invalid(_) => store.last_valid(&key),
+            BucketKeyState::Invalid(_) => store.last_valid(key),
             BucketKeyState::Older(_) | BucketKeyState::Lost(_) => {
-                store.resolve(&key).await?.map(|resolved| resolved.object)
+                store.resolve(key).await?.map(|resolved| resolved.object)
             }
         };
         let Some(object) = object.filter(|object| selector.matches(&name.namespace, &name.name, &labels_of(object)))
@@ -224,13 +221,13 @@ async fn visit_selected(
 }
 
 /// Lists the entries, and returns them with a version from which a watch has all changes that they lack.
-async fn consistent_entries(store: &KindStore, view: &BucketView) -> Result<(u64, Vec<BucketEntry>), BucketError> {
+async fn consistent_entries(store: &KindStore, view: &BucketView) -> Result<(u64, EntryList), BucketError> {
     let mut attempt = 1;
     loop {
         // The view knows everything up to this version, so that the list has it, too.
         let (version, reached) = view.progress();
         let entries = store.kind.bucket.list().await?;
-        let newest = entries.iter().map(|entry| entry.revision).max().unwrap_or_default();
+        let newest = entries.newest().unwrap_or_default();
         if newest <= reached || attempt >= MAX_LISTS {
             return Ok((version, entries));
         }
@@ -240,29 +237,18 @@ async fn consistent_entries(store: &KindStore, view: &BucketView) -> Result<(u64
     }
 }
 
-/// Returns the objects' names with their entries and claims, in the order of their keys.
-fn paired(store: &KindStore, entries: Vec<BucketEntry>) -> Vec<(KeyedName, Option<BucketEntry>, Option<BucketEntry>)> {
-    let kind = &store.kind.kind;
-    let (mut objects, mut claims) = (BTreeMap::new(), HashMap::new());
-    for entry in entries {
-        let key = entry.key.clone();
-        match meaning(kind, &key) {
-            KeyMeaning::Object(name) => drop(objects.insert(key.clone(), (name, Some(entry)))),
-            KeyMeaning::Claim(_) => drop(claims.insert(key.clone(), entry)),
+/// Returns the keys of the objects that have an entry or a claim, in their order.
+fn object_keys<'a>(store: &KindStore, entries: &'a EntryList) -> Vec<&'a str> {
+    let mut keys = Vec::new();
+    for key in entries.keys() {
+        match meaning(&store.kind.kind, key) {
+            KeyMeaning::Object(_) => keys.push(key),
+            KeyMeaning::Claim(claimed) => keys.push(claimed),
             KeyMeaning::Reserved => {}
-            KeyMeaning::Invalid => store.warn_of_invalid_key(&entry),
+            KeyMeaning::Invalid => entries.get(key).iter().for_each(|entry| store.warn_of_invalid_key(entry)),
         }
     }
-    for claim in claims.values() {
-        if let KeyMeaning::Claim(key) = meaning(kind, &claim.key)
-            && let KeyMeaning::Object(name) = meaning(kind, key)
-        {
-            objects.entry(key.to_owned()).or_insert((name, None));
-        }
-    }
-    let pair = |(key, (name, entry)): (String, (KeyedName, Option<BucketEntry>))| {
-        let claim = claims.remove(&claim_key(&key));
-        (name, entry, claim)
-    };
-    objects.into_iter().map(pair).collect()
+    keys.sort_unstable();
+    keys.dedup();
+    keys
 }

@@ -6,7 +6,7 @@ use super::{
     object::{labels_of, uid},
     object_key::KeyedName,
 };
-use crate::{bucket::error::BucketError, kind::Kind};
+use crate::{bucket::error::BucketError, cache::Uid, kind::Kind};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -30,7 +30,7 @@ pub(super) struct BucketView {
 
 #[derive(Debug, Default)]
 struct ViewState {
-    keys: BTreeMap<String, ViewedKey>,
+    keys: BTreeMap<Box<str>, ViewedKey>,
     window: ChangeWindow,
     /// The position of the last change. It is at least `reached` and only grows: a change without a revision of its own gets the next
     /// position, and so does a list after the revisions of the bucket have started again. So a watch from here misses no later change.
@@ -55,7 +55,7 @@ pub(super) struct ViewedKey {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ShownObject {
     pub(super) revision: u64,
-    pub(super) uid: Box<str>,
+    pub(super) uid: Uid,
     /// The labels as a JSON object; empty if there are none.
     labels: Box<str>,
 }
@@ -64,7 +64,7 @@ pub(super) struct ShownObject {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ViewedClaim {
     pub(super) revision: u64,
-    pub(super) uid: Box<str>,
+    pub(super) uid: Uid,
     /// Whether the object is in its entry, and is not being deleted.
     pub(super) is_plain: bool,
 }
@@ -102,8 +102,8 @@ impl ViewedKey {
 
 impl ViewedClaim {
     /// Returns whether an entry with this uid has the whole claimed object, so that the claim adds nothing to it.
-    pub(super) fn covers(&self, uid: &str) -> bool {
-        self.is_plain && *self.uid == *uid
+    pub(super) fn covers(&self, uid: &Uid) -> bool {
+        self.is_plain && self.uid == *uid
     }
 }
 
@@ -201,7 +201,7 @@ impl BucketView {
     /// Changes the state of a key, and forgets the key if nothing is known of it then.
     fn change_key(&self, key: &str, change: impl FnOnce(&mut ViewedKey)) {
         let mut state = self.state.lock();
-        let viewed = state.keys.entry(key.to_owned()).or_default();
+        let viewed = state.keys.entry(key.into()).or_default();
         change(viewed);
         if *viewed == ViewedKey::default() {
             state.keys.remove(key);
@@ -227,7 +227,7 @@ impl BucketView {
         let ViewState { keys, window, position: last, .. } = &mut *state;
         // The removal of a key without a deletion event is found later, at a revision that watches have passed: it gets the next position.
         let position = reached.max(*last + 1);
-        let viewed = keys.entry(key.to_owned()).or_default();
+        let viewed = keys.entry(key.into()).or_default();
         let change = |before: Option<&ShownObject>, after: Option<Box<str>>, json: Value| ObjectChange {
             position,
             namespace: name.namespace.clone(),
@@ -276,7 +276,7 @@ impl BucketView {
     /// Returns a removed object with its known metadata, and no other fields.
     fn last_metadata(&self, name: &KeyedName, last: &ShownObject, version: u64) -> Value {
         let KeyedName { namespace, name } = name;
-        let mut metadata = json!({"name": name, "uid": last.uid, "resourceVersion": version.to_string()});
+        let mut metadata = json!({"name": name, "uid": last.uid.to_string(), "resourceVersion": version.to_string()});
         if !namespace.is_empty() {
             metadata["namespace"] = namespace.as_str().into();
         }
@@ -288,7 +288,7 @@ impl BucketView {
 
     /// Replaces the state by a list of all keys, which has the changes up to `newest`. Watches end if they have missed a change, and all
     /// versions of before are expired. Returns the keys that are gone.
-    pub(super) fn replace(&self, keys: BTreeMap<String, ViewedKey>, newest: u64) -> Vec<String> {
+    pub(super) fn replace(&self, keys: BTreeMap<Box<str>, ViewedKey>, newest: u64) -> Vec<Box<str>> {
         let mut state = self.state.lock();
         (state.failure, state.reached) = (None, newest);
         if state.is_synced && state.keys == keys {

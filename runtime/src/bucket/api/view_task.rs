@@ -62,7 +62,7 @@ struct ViewTask {
 /// The keys of a list so far.
 #[derive(Default)]
 struct ViewListing {
-    keys: BTreeMap<String, ViewedKey>,
+    keys: BTreeMap<Box<str>, ViewedKey>,
     /// The highest revision.
     newest: u64,
 }
@@ -118,7 +118,7 @@ impl ViewTask {
                 let resolved = resolved.map(|object| object.filter(|object| object.revision <= newest).map(shown));
                 viewed.shown = resolved.unwrap_or_else(|| before.or_else(|| viewed.shown.take()));
             } else if let Some(shown) = viewed.shown.as_mut().filter(|shown| shown.uid.is_empty()) {
-                shown.uid = self.store.kept_uid(key, shown.revision).into();
+                shown.uid = self.store.kept_uid(key, shown.revision);
             }
         }
         for key in self.view.replace(keys, newest) {
@@ -155,7 +155,7 @@ impl ViewTask {
             false => self.store.set_last_valid(&entry.key, None),
         }
         let is_plain = match (&read.stored, &viewed.claim) {
-            (Some(stored), Some(claim)) => claim.covers(uid(&stored.object)),
+            (Some(stored), Some(claim)) => claim.covers(&uid(&stored.object).into()),
             (Some(_), None) => true,
             // An invalid value without a claim: the object is shown as it was.
             (None, None) => return,
@@ -266,18 +266,19 @@ impl ViewListing {
             KeyMeaning::Object(name) => {
                 let ReadEntry { stored, invalid } = store.read_entry(&name, Some(entry));
                 if invalid.is_some() {
-                    self.keys.entry(entry.key.clone()).or_default().is_invalid = true;
+                    self.keys.entry(entry.key.as_str().into()).or_default().is_invalid = true;
                 } else {
                     store.set_last_valid(&entry.key, None);
                 }
                 if let Some(StoredObject { object, revision, .. }) = stored {
                     store.remember_uid(&entry.key, uid(&object));
-                    self.keys.entry(entry.key.clone()).or_default().shown = Some(ShownObject::new(&object, revision));
+                    self.keys.entry(entry.key.as_str().into()).or_default().shown =
+                        Some(ShownObject::new(&object, revision));
                 }
             }
             KeyMeaning::Claim(key) => {
                 if let Some(claim) = read_claim(store, key, entry) {
-                    self.keys.entry(key.to_owned()).or_default().claim = Some(claim);
+                    self.keys.entry(key.into()).or_default().claim = Some(claim);
                 }
             }
             KeyMeaning::Reserved => {}

@@ -31,7 +31,8 @@ async fn a_write_happens_in_the_expected_state_only() {
     // The revision of a deletion is none of an entry.
     assert_eq!(bucket.put("a", b"3".to_vec(), Expected::Revision(4)).await, Err(BucketError::conflict("a")));
     assert_eq!(bucket.put("a", b"3".to_vec(), Expected::Absent).await, Ok(5));
-    assert_eq!(bucket.list().await, Ok(vec![BucketEntry::new("a", "3", 5), BucketEntry::new("b", "1", 2)]));
+    let expected = [BucketEntry::new("a", "3", 5), BucketEntry::new("b", "1", 2)];
+    assert_eq!(bucket.list().await, Ok(expected.into_iter().collect()));
 }
 
 #[tokio::test]

@@ -208,7 +208,7 @@ fn is_temporary(error: &BucketError) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        bucket::BucketEvent,
+        bucket::{BucketEvent, EntryList},
         client::Client,
         counters::Counters,
         kind::kind_of,
@@ -332,7 +332,7 @@ mod tests {
         let opening = tokio::spawn(unopened.open_all());
         let mut events = buckets[0].watch().skip_while(|event| ready(event.is_err()));
         assert_eq!(events.next().await, Some(Ok(BucketEvent::ListStarted)));
-        assert_eq!(buckets[0].list().await, Ok(Vec::new()));
+        assert_eq!(buckets[0].list().await, Ok(EntryList::default()));
         assert!(check.run(&counters).await.is_ok);
         assert_eq!(provider.delays(), [1, 2, 4]);
         opening.abort();
@@ -353,7 +353,7 @@ mod tests {
         let provider = Failing::with([BucketError::no_bucket("pumps")]);
         let opening = OpeningBuckets::once();
         let buckets = open(&provider, &opening).await.unwrap();
-        assert_eq!(buckets[0].list().await, Ok(Vec::new()));
+        assert_eq!(buckets[0].list().await, Ok(EntryList::default()));
         assert_eq!(opening.missing(), BTreeSet::from(["pumps".to_owned()]));
         let provider = Failing::with([BucketError::unavailable("pumps", "no answer")]);
         assert!(open(&provider, &OpeningBuckets::once()).await.is_err());

@@ -84,7 +84,8 @@ impl Client {
 
     /// Calls `list`, which must succeed.
     pub(super) async fn list(&self) -> CheckResult<Vec<BucketEntry>> {
-        succeeds("list()", self.deadline.within("list()", self.bucket.list()).await?)
+        let listed = succeeds("list()", self.deadline.within("list()", self.bucket.list()).await?)?;
+        Ok(listed.into_iter().collect())
     }
 
     /// Starts a watch.
@@ -139,7 +140,7 @@ impl Client {
     pub(super) async fn list_surely(&self) -> CheckResult<Vec<BucketEntry>> {
         loop {
             if let Ok(entries) = self.deadline.within("list()", self.bucket.list()).await? {
-                return Ok(entries);
+                return Ok(entries.into_iter().collect());
             }
             self.pause("a list").await?;
         }

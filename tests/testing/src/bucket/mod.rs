@@ -121,8 +121,8 @@
 //! - B58: `list` includes all writes of each client that ended before
 //! - B59: Reads do not go back while another client writes
 //! - B60: The list of an empty bucket is empty
-//! - B61: A list is in the order of the keys
-//! - B62: A list has each key once, with its last value
+//! - B61: A list has the keys as they were written
+//! - B62: A list has the last value of each key
 //! - B63: A list has no removed keys
 //! - B64: A list of 2,000 entries is complete
 //! - B65: A list during writes misses no entry that exists all the time

@@ -196,7 +196,7 @@ impl BucketStores {
 
     /// Returns the live entries of a bucket.
     fn entries(&self, bucket: &str) -> Vec<BucketEntry> {
-        self.bucket(bucket).list().now_or_never().and_then(Result::ok).unwrap_or_default()
+        self.bucket(bucket).list().now_or_never().and_then(Result::ok).unwrap_or_default().into_iter().collect()
     }
 
     fn state(&self) -> MutexGuard<'_, BucketsState> {

@@ -8,7 +8,7 @@ use futures::{
     stream::{self, BoxStream},
 };
 use opgen::bucket::{
-    Bucket, BucketDefinition, BucketEntry, BucketError, BucketEvent, Expected, MemoryBucket, OpenBuckets,
+    Bucket, BucketDefinition, BucketEntry, BucketError, BucketEvent, EntryList, Expected, MemoryBucket, OpenBuckets,
 };
 use opgen_sandbox::fault::{EventFault, NoAnswer, OpenStoreCall, StoreCalls};
 
@@ -140,7 +140,7 @@ impl Bucket for FaultyBucket {
         .boxed()
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<BucketEntry>, BucketError>> {
+    fn list(&self) -> BoxFuture<'_, Result<EntryList, BucketError>> {
         async move {
             let call = self.begin("list", "").await?;
             let result = self.bucket.list().await;

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use futures::{FutureExt as _, future::BoxFuture, stream::BoxStream};
-use opgen::bucket::{Bucket, BucketEntry, BucketError, BucketEvent, Expected, MemoryBucket};
+use opgen::bucket::{Bucket, BucketEntry, BucketError, BucketEvent, EntryList, Expected, MemoryBucket};
 
 use crate::{flawed_watch, mistake::Mistake, notes::SharedNotes};
 
@@ -32,7 +32,7 @@ impl Bucket for FlawedBucket {
         self.read(key).boxed()
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<BucketEntry>, BucketError>> {
+    fn list(&self) -> BoxFuture<'_, Result<EntryList, BucketError>> {
         self.read_all().boxed()
     }
 

@@ -1,7 +1,7 @@
 //! The calls of a bucket in memory with planted mistakes.
 
 use futures::future::pending;
-use opgen::bucket::{Bucket as _, BucketEntry, BucketError, Expected};
+use opgen::bucket::{Bucket as _, BucketEntry, BucketError, EntryList, Expected};
 use tokio::task::yield_now;
 
 use crate::{flawed_bucket::FlawedBucket, mistake::Mistake, notes::Notes};
@@ -87,7 +87,7 @@ impl FlawedBucket {
     }
 
     async fn all(&self) -> Vec<BucketEntry> {
-        self.memory.list().await.unwrap_or_default()
+        self.memory.list().await.unwrap_or_default().into_iter().collect()
     }
 
     pub(crate) async fn read(&self, key: &str) -> Result<Option<BucketEntry>, BucketError> {
@@ -129,7 +129,7 @@ impl FlawedBucket {
         })
     }
 
-    pub(crate) async fn read_all(&self) -> Result<Vec<BucketEntry>, BucketError> {
+    pub(crate) async fn read_all(&self) -> Result<EntryList, BucketError> {
         self.begin().await;
         let mut entries = self.all().await;
         let mut notes = self.notes.lock();
@@ -138,22 +138,17 @@ impl FlawedBucket {
         match self.mistake {
             Mistake::CachesLists => entries = notes.cached_lists.entry(self.client).or_insert(entries).clone(),
             Mistake::ListsPlaceholder if entries.is_empty() => entries.push(BucketEntry::new("_bucket", "", 1)),
-            Mistake::ReversesLists => entries.reverse(),
-            Mistake::ListsHistory => {
-                entries = notes.history.clone();
-                entries.sort_by(|one, other| one.key.cmp(&other.key));
-            }
-            Mistake::ListsRemovedKeys => {
-                entries
-                    .extend(notes.removals.iter().map(|(key, revision)| BucketEntry::new(key.as_str(), "", *revision)));
-                entries.sort_by(|one, other| one.key.cmp(&other.key));
-            }
+            Mistake::ListsLowerCaseKeys => entries.iter_mut().for_each(|entry| entry.key.make_ascii_lowercase()),
+            // An entry replaces those before it with the same key.
+            Mistake::ListsFirstValues => entries.extend(notes.history.iter().rev().cloned()),
+            Mistake::ListsRemovedKeys => entries
+                .extend(notes.removals.iter().map(|(key, revision)| BucketEntry::new(key.as_str(), "", *revision))),
             Mistake::ListsThousand => entries.truncate(1000),
             Mistake::SkipsEntrySometimes if notes.reads.is_multiple_of(3) => drop(entries.pop()),
             Mistake::ListRevisionOffByOne => entries.iter_mut().for_each(|entry| entry.revision += 1),
             _ => {}
         }
-        Ok(entries)
+        Ok(entries.into_iter().collect())
     }
 
     fn is_available(&self, notes: &Notes) -> Result<(), BucketError> {

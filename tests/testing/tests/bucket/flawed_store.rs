@@ -45,7 +45,7 @@ impl BucketSubject for FlawedSubject {
 
 impl FlawedStore {
     async fn entries(&self) -> Vec<BucketEntry> {
-        self.memory.list().await.unwrap_or_default()
+        self.memory.list().await.unwrap_or_default().into_iter().collect()
     }
 
     async fn disturb(&self, disturbance: BucketDisturbance) -> bool {

@@ -14,7 +14,7 @@ use futures::{
     future::{BoxFuture, ready},
     stream::{self, BoxStream},
 };
-use opgen::bucket::{Bucket, BucketEntry, BucketError, BucketEvent, Expected};
+use opgen::bucket::{Bucket, BucketEntry, BucketError, BucketEvent, EntryList, Expected};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 // A client of the bucket. A program with many writes would call the file system in threads of their own.
@@ -208,8 +208,9 @@ impl Bucket for FolderBucket {
         ready(result).boxed()
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<BucketEntry>, BucketError>> {
-        ready(self.find_all().map_err(|error| self.unavailable(&error))).boxed()
+    fn list(&self) -> BoxFuture<'_, Result<EntryList, BucketError>> {
+        let found = self.find_all().map_err(|error| self.unavailable(&error));
+        ready(found.map(EntryList::from_iter)).boxed()
     }
 
     fn put<'a>(&'a self, key: &'a str, value: Vec<u8>, expected: Expected) -> BoxFuture<'a, Result<u64, BucketError>> {

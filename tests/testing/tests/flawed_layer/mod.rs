@@ -7,7 +7,9 @@ use futures::{
     future::{BoxFuture, ready},
     stream::{self, BoxStream},
 };
-use opgen::bucket::{Bucket, BucketDefinition, BucketEntry, BucketError, BucketEvent, Expected, OpenBuckets};
+use opgen::bucket::{
+    Bucket, BucketDefinition, BucketEntry, BucketError, BucketEvent, EntryList, Expected, OpenBuckets,
+};
 
 /// How often a client writes at rest.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -124,7 +126,7 @@ impl Bucket for FlawedLayerBucket {
         .boxed()
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<BucketEntry>, BucketError>> {
+    fn list(&self) -> BoxFuture<'_, Result<EntryList, BucketError>> {
         self.bucket.list()
     }
 

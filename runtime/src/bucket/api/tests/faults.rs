@@ -2,7 +2,7 @@
 
 use super::harness::{APPS, FINALIZER, Harness, WEB, definition, environment, kind, web};
 use crate::bucket::{
-    Bucket, BucketEntry, BucketError, BucketEvent, Expected, MemoryBucket,
+    Bucket, BucketEntry, BucketError, BucketEvent, EntryList, Expected, MemoryBucket,
     api::{BucketApi, BucketKind},
 };
 use futures::{
@@ -46,7 +46,7 @@ impl Bucket for FaultyBucket {
         }
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<BucketEntry>, BucketError>> {
+    fn list(&self) -> BoxFuture<'_, Result<EntryList, BucketError>> {
         self.bucket.list()
     }
 

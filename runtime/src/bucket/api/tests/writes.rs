@@ -3,7 +3,7 @@
 use super::harness::{APPS, Harness, JSON, MERGE, WEB, kind, read, send, web};
 use crate::{
     bucket::{
-        Bucket, BucketEntry, BucketError, BucketEvent, Expected, MemoryBucket,
+        Bucket, BucketEntry, BucketError, BucketEvent, EntryList, Expected, MemoryBucket,
         api::{BucketApi, BucketKind},
     },
     environment::Environment,
@@ -269,7 +269,7 @@ impl Bucket for BrokenBucket {
         ready(Err(self.0.clone())).boxed()
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<BucketEntry>, BucketError>> {
+    fn list(&self) -> BoxFuture<'_, Result<EntryList, BucketError>> {
         ready(Err(self.0.clone())).boxed()
     }
 

@@ -16,8 +16,8 @@ use futures::{
 };
 use opgen::{
     bucket::{
-        Bucket, BucketDefinition, BucketEntry, BucketError, BucketEvent, Expected, MemoryBucket, MemoryBuckets,
-        OpenBuckets,
+        Bucket, BucketDefinition, BucketEntry, BucketError, BucketEvent, EntryList, Expected, MemoryBucket,
+        MemoryBuckets, OpenBuckets,
     },
     nats::{NatsBuckets, NatsConnection, NatsOptions},
 };
@@ -118,7 +118,7 @@ impl Bucket for CutBucket {
         self.checked(|inner| inner.get(key))
     }
 
-    fn list(&self) -> BoxFuture<'_, Result<Vec<BucketEntry>, BucketError>> {
+    fn list(&self) -> BoxFuture<'_, Result<EntryList, BucketError>> {
         self.checked(|inner| inner.list())
     }
 

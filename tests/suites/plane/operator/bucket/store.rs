@@ -157,6 +157,8 @@ impl CaseBucket {
             Self::Nats(bucket) => bucket.opened().await.list().await,
         }
         .unwrap()
+        .into_iter()
+        .collect()
     }
 
     /// Writes a value, and returns its revision.
