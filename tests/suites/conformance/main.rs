@@ -36,7 +36,7 @@ const DIFFERENCES: &str = "OPGEN_CONFORMANCE_DIFFERENCES";
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     // Most of the time a case waits for the real server.
-    arguments.test_threads.get_or_insert(4);
+    arguments.test_threads.get_or_insert(8);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let cases = [script::all(&folder.join("cases")), kinds::all(&folder.join("kinds.yaml")), random::all()].concat();
     let mut rooms: Vec<_> = cases.iter().map(|case| case.room.clone()).collect();
