@@ -5,7 +5,7 @@ use std::{
     io::Read as _,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
@@ -50,6 +50,16 @@ impl Process {
     /// Sends SIGTERM to the process.
     pub fn terminate(&mut self) {
         self.signal(Signal::TERM);
+    }
+
+    /// Stops all threads of the process (SIGSTOP), and waits until they stand still. SIGCONT lets it go on.
+    pub fn pause(&mut self) {
+        self.signal(Signal::STOP);
+        let deadline = Instant::now() + wait::PATIENCE;
+        while !usage::is_stopped(self.id()) {
+            assert!(Instant::now() < deadline, "{} does not stop", self.name);
+            std::thread::yield_now();
+        }
     }
 
     /// Kills the process (SIGKILL) and waits for its end.

@@ -27,6 +27,17 @@ pub fn cpu_time(id: u32) -> Duration {
     TICK * ticks
 }
 
+/// Returns whether all threads of a process are stopped, as they are some time after SIGSTOP.
+///
+/// # Panics
+/// If the process is gone.
+pub fn is_stopped(id: u32) -> bool {
+    let threads = fs::read_dir(format!("/proc/{id}/task")).expect("the process runs");
+    let states = threads.map(|thread| fs::read_to_string(thread.expect("a thread").path().join("stat")));
+    // A thread that ends meanwhile has no state. Behind the name, which can contain any character, comes the state.
+    states.filter_map(Result::ok).all(|stat| stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('T'))
+}
+
 /// Returns a size in `/proc/<id>/status` in KiB, such as `VmRSS`, the resident set; `None` if the process is gone.
 pub fn memory_kib(id: u32, field: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;

@@ -105,7 +105,9 @@ impl NatsServer {
 
     /// Stops the server from running (SIGSTOP) without an end of its connections.
     pub fn pause(&mut self) {
-        self.signal(Signal::STOP);
+        if let Some(process) = &mut self.process {
+            process.pause();
+        }
     }
 
     /// Lets a paused server run again.

@@ -4,12 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use libtest_mimic::{Failed, Trial};
 use opgen::{
-    bucket::BucketDefinition,
+    bucket::{BucketDefinition, BucketError},
     nats::{NatsBucket, NatsBuckets, NatsConnection, NatsOptions},
 };
 use opgen_tests::{
     NatsServer, NatsServerOptions,
     nats::{self, ForeignClient},
+    wait,
 };
 use tokio::{runtime::Builder, time::timeout};
 
@@ -112,4 +113,21 @@ pub(crate) async fn connect(options: NatsOptions) -> NatsConnection {
 pub(crate) async fn open(connection: &NatsConnection, definition: &BucketDefinition) -> NatsBucket {
     let buckets = NatsBuckets::new(connection.clone()).create_missing(true);
     buckets.open(definition).await.unwrap_or_else(|error| panic!("no bucket: {error}"))
+}
+
+/// Opens a bucket of a cluster, as soon as its stream has a leader.
+pub(crate) async fn open_in_cluster(connection: &NatsConnection, definition: &BucketDefinition) -> NatsBucket {
+    let buckets = NatsBuckets::new(connection.clone()).create_missing(true);
+    let opened = async || buckets.open(definition).await.map_err(|error| error.to_string());
+    wait::until("a bucket is opened", wait::PATIENCE, opened).await
+}
+
+/// Repeats a call until there is an answer: a cluster gives none while its stream has no leader.
+pub(crate) async fn answered<T>(what: &str, mut call: impl AsyncFnMut() -> Result<T, BucketError>) -> T {
+    wait::until(what, wait::PATIENCE, async || match call().await {
+        Ok(answer) => Ok(answer),
+        Err(error @ BucketError::Unavailable { .. }) => Err(error.to_string()),
+        Err(error) => panic!("{what}: {error}"),
+    })
+    .await
 }

@@ -16,7 +16,7 @@ use opgen::{
 use opgen_tests::{NatsCluster, nats::ForeignClient, wait};
 
 use crate::{
-    case::{BUCKET, connect, open, options},
+    case::{BUCKET, answered, connect, open_in_cluster, options},
     watched::{Watched, listed},
 };
 
@@ -44,7 +44,7 @@ impl Winners {
 async fn start() -> (NatsCluster, NatsBucket, ForeignClient) {
     let cluster = NatsCluster::start().await;
     let definition = BucketDefinition::new(BUCKET).replicas(3).history(64);
-    let bucket = open(&connect(options(cluster.urls())).await, &definition).await;
+    let bucket = open_in_cluster(&connect(options(cluster.urls())).await, &definition).await;
     let foreign = ForeignClient::connect(&cluster.urls(), BUCKET).await;
     (cluster, bucket, foreign)
 }
@@ -56,7 +56,7 @@ pub(crate) async fn one_winner() {
     let (winners, stop) = (Arc::new(Mutex::new(Winners::default())), Arc::new(AtomicBool::new(false)));
     let mut writers = tokio::task::JoinSet::new();
     for _ in 0..WRITERS {
-        let bucket = open(&connect(options(cluster.urls())).await, &BucketDefinition::new(BUCKET)).await;
+        let bucket = open_in_cluster(&connect(options(cluster.urls())).await, &BucketDefinition::new(BUCKET)).await;
         let (winners, stop) = (Arc::clone(&winners), Arc::clone(&stop));
         writers.spawn(async move { count_up(&bucket, &winners, &stop).await });
     }
@@ -105,6 +105,19 @@ async fn count_up(bucket: &NatsBucket, winners: &Mutex<Winners>, stop: &AtomicBo
     }
 }
 
+/// Writes the key, whose entry has the revision `last`. A write that had no answer may have happened.
+async fn write(bucket: &NatsBucket, last: Option<u64>, value: &[u8]) -> u64 {
+    let expected = last.map_or(Expected::Absent, Expected::Revision);
+    answered("a write", async || match bucket.put("a", value.to_vec(), expected).await {
+        Err(conflict @ BucketError::Conflict { .. }) => match bucket.get("a").await? {
+            Some(entry) if entry.value == value => Ok(entry.revision),
+            _ => Err(conflict),
+        },
+        written => written,
+    })
+    .await
+}
+
 /// Waits until more writes have succeeded.
 async fn until_written(winners: &Mutex<Winners>) {
     let count = || winners.lock().expect("no writer panics").by_expected.len();
@@ -124,15 +137,15 @@ pub(crate) async fn reads() {
     let (mut cluster, bucket, foreign) = start().await;
     let mut readers = Vec::new();
     for url in cluster.urls() {
-        readers.push(open(&connect(options([url])).await, &BucketDefinition::new(BUCKET)).await);
+        readers.push(open_in_cluster(&connect(options([url])).await, &BucketDefinition::new(BUCKET)).await);
     }
-    let mut revision = bucket.put("a", b"0".to_vec(), Expected::Absent).await.expect("a creation");
-    for number in 1..=60_u32 {
+    let mut last = None;
+    for number in 0..=60_u32 {
         let value = number.to_string().into_bytes();
-        let written = bucket.put("a", value.clone(), Expected::Revision(revision)).await;
-        revision = written.unwrap_or_else(|error| panic!("write {number}: {error}"));
+        let revision = write(&bucket, last, &value).await;
+        last = Some(revision);
         for reader in &readers {
-            let entry = reader.get("a").await.expect("a read").expect("an entry");
+            let entry = answered("a read", async || reader.get("a").await).await.expect("an entry");
             assert_eq!((entry.revision, &entry.value), (revision, &value));
             if number % 10 == 0 {
                 assert_eq!(listed(reader).await.get("a"), Some(&value));

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::{
     barrel::{BARRELS, BUCKETS, CONFIG_MAPS, LEASES, TAPS},
-    case::{connect, open, options},
+    case::{connect, open_in_cluster, options},
     editor::{BarrelClient, EditProgress, LASTING, edit, lasting},
     recording::Recording,
     replicas::ReplicaProcess,
@@ -150,7 +150,7 @@ impl Replicated {
                 wanted.extend((0..LASTING).map(|number| format!("_claim.default.{}", lasting(number))));
                 wanted.sort();
             }
-            let bucket = open(&connection, &BucketDefinition::new(name)).await;
+            let bucket = open_in_cluster(&connection, &BucketDefinition::new(name)).await;
             wait::until(format!("{name} has nothing but {wanted:?}"), wait::PATIENCE, async || {
                 let entries = bucket.list().await.map_err(|error| error.to_string())?;
                 let keys: Vec<_> = entries.iter().map(|entry| entry.key.clone()).collect();

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::{
     barrel::{BARRELS, TAPS, bare},
-    case::{connect, open, options},
+    case::{connect, open_in_cluster, options},
 };
 
 /// The barrels that are changed and never deleted.
@@ -42,8 +42,8 @@ impl BarrelClient {
         let mut servers = Vec::new();
         for url in cluster.urls() {
             let connection = connect(options([url]).request_timeout(Duration::from_secs(1))).await;
-            let barrels = open(&connection, &BucketDefinition::new(BARRELS)).await;
-            let taps = open(&connection, &BucketDefinition::new(TAPS)).await;
+            let barrels = open_in_cluster(&connection, &BucketDefinition::new(BARRELS)).await;
+            let taps = open_in_cluster(&connection, &BucketDefinition::new(TAPS)).await;
             servers.push(ServerBuckets { barrels, taps });
         }
         Self(servers)

@@ -11,6 +11,8 @@ use opgen::bucket::{Bucket, BucketError, BucketEvent};
 use opgen_tests::wait;
 use tokio::task::AbortHandle;
 
+use crate::case::answered;
+
 /// The entries of a bucket: values by keys.
 pub(crate) type Entries = BTreeMap<String, Vec<u8>>;
 
@@ -129,6 +131,6 @@ impl WatchState {
 
 /// Returns the entries of a bucket.
 pub(crate) async fn listed(bucket: &dyn Bucket) -> Entries {
-    let entries = bucket.list().await.unwrap_or_else(|error| panic!("no list: {error}"));
+    let entries = answered("a list", async || bucket.list().await).await;
     entries.into_iter().map(|entry| (entry.key, entry.value)).collect()
 }

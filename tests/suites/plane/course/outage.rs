@@ -39,7 +39,7 @@ pub(super) async fn under_load(plane: Arc<Plane>) {
 /// Every resourceVersion that the operator knows is too old to watch from, and it has missed changes of each sort.
 pub(super) async fn longer_than_history(plane: Arc<Plane>) {
     let mut scene = Scene::new(plane, COUNT).await;
-    scene.program.process.signal(Signal::STOP);
+    scene.program.process.pause();
     // This ends its connections: nothing that happens from now on reaches it, not even through the buffer of a socket.
     scene.outage(Duration::ZERO).await;
     let before = scene.installed.plane.audit().await;

@@ -7,7 +7,7 @@ use kube::api::ListParams;
 use libtest_mimic::Trial;
 use opgen::{For, Operator, RunError, RunOptions, leader_election::LeaderElection};
 use opgen_tests::{
-    Plane, case, case_on_controlplane,
+    Plane, case, case_on_controlplane, usage,
     wait::{self, PATIENCE, until_object},
 };
 use rustix::process::{Pid, Signal, kill_process};
@@ -196,4 +196,7 @@ fn signal_apiserver(plane: &Plane, signal: Signal) {
     let processes = plane.processes();
     let (_, id) = processes.iter().find(|(name, _)| *name == "kube-apiserver").expect("an API server");
     kill_process(Pid::from_raw(i32::try_from(*id).unwrap()).unwrap(), signal).unwrap();
+    while signal == Signal::STOP && !usage::is_stopped(*id) {
+        std::thread::yield_now();
+    }
 }

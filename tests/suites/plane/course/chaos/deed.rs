@@ -156,7 +156,7 @@ impl<'a, S: Stock> Villain<'a, S> {
             }
             Deed::StopOperator => {
                 let seconds = 1 + self.any(8);
-                self.program.process.signal(Signal::STOP);
+                self.program.process.pause();
                 self.stopped = Some(Instant::now() + Duration::from_secs(seconds));
                 Ok(Some(format!("for {seconds} s")))
             }

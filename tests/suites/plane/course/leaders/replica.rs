@@ -114,7 +114,7 @@ impl Replica {
 
     /// Stops the process (SIGSTOP) until a time.
     pub(super) fn pause(&mut self, until: Instant) {
-        self.process.signal(Signal::STOP);
+        self.process.pause();
         self.paused_until = Some(until);
     }
 
