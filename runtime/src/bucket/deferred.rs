@@ -1,9 +1,10 @@
 //! `DeferredBucket`: a bucket that is not open at first; its calls fail until it is opened.
 
 use super::{
+    entry::BucketEntry,
     entry_list::EntryList,
     error::BucketError,
-    store::{Bucket, BucketEntry, BucketEvent, Expected},
+    store::{Bucket, BucketEvent, Expected},
 };
 use futures::{
     FutureExt as _, StreamExt as _,

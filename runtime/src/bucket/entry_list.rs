@@ -1,11 +1,13 @@
 //! `EntryList`: the live entries of a bucket at one time, in the order of their keys.
 
-use super::store::BucketEntry;
-use std::{fmt, iter::FusedIterator, ops::Range};
+use super::entry::BucketEntry;
+use std::{cmp::Reverse, fmt, iter::FusedIterator, ops::Range};
 
-/// The size of a block of memory, in bytes. An allocator returns blocks of this size to the system when they are freed; of a million
-/// small values it would keep the most.
-const BLOCK_SIZE: usize = 1024 * 1024;
+/// The size of the first block of memory, in bytes.
+const FIRST_BLOCK_SIZE: usize = 64 * 1024;
+/// The size of further blocks. It is address space at first, and memory as it is filled. An allocator maps a block of this size by itself, so
+/// that all of it goes back to the system in the end: glibc keeps smaller ones among its free chunks (`M_MMAP_THRESHOLD` is at most 32 MiB).
+const BLOCK_SIZE: usize = 33 * 1024 * 1024;
 
 /// The live entries of a bucket at one time, in the order of their keys.
 ///
@@ -128,10 +130,10 @@ impl EntryListBuilder {
     pub fn build(self) -> EntryList {
         let Self { mut list } = self;
         let mut records = std::mem::take(&mut list.records);
-        // Of the records of a key, the last one is the first now, and stays.
-        records.reverse();
-        records.sort_by(|a, b| list.key(a).cmp(list.key(b)));
-        records.dedup_by(|later, first| list.key(later) == list.key(first));
+        // The last record of a key comes first, and stays.
+        let place = |record: &Record| Reverse((record.block, record.start));
+        records.sort_unstable_by(|a, b| list.key(a).cmp(list.key(b)).then_with(|| place(a).cmp(&place(b))));
+        records.dedup_by(|earlier, last| list.key(earlier) == list.key(last));
         records.retain(|record| record.value_size.is_some());
         list.records = records;
         list
@@ -141,7 +143,8 @@ impl EntryListBuilder {
         let size = key.len() + value.map_or(0, <[u8]>::len);
         let EntryList { blocks, records } = &mut self.list;
         if blocks.last().is_none_or(|block| block.capacity() - block.len() < size) {
-            blocks.push(Vec::with_capacity(size.max(BLOCK_SIZE)));
+            let usual = if blocks.is_empty() { FIRST_BLOCK_SIZE } else { BLOCK_SIZE };
+            blocks.push(Vec::with_capacity(size.max(usual)));
         }
         let Some((block, bytes)) = blocks.iter_mut().enumerate().next_back() else { return };
         let start = bytes.len();
@@ -226,7 +229,7 @@ mod tests {
 
     #[test]
     fn entries_of_any_size_are_listed() {
-        let sizes = [0, 1, BLOCK_SIZE - 2, 2, 2 * BLOCK_SIZE, 3, BLOCK_SIZE];
+        let sizes = [0, 1, FIRST_BLOCK_SIZE - 2, 2, 2 * BLOCK_SIZE, 3, FIRST_BLOCK_SIZE];
         let entries =
             sizes.iter().zip(1..).map(|(size, revision)| entry(&format!("k{revision}"), &"x".repeat(*size), revision));
         let list: EntryList = entries.clone().collect();

@@ -1,10 +1,11 @@
 //! `MemoryBucket`: a bucket in the memory of the process.
 
 use super::{
+    entry::BucketEntry,
     entry_list::EntryList,
     error::BucketError,
     key::check_key,
-    store::{Bucket, BucketEntry, BucketEvent, Expected},
+    store::{Bucket, BucketEvent, Expected},
 };
 use futures::{
     FutureExt as _, StreamExt as _,

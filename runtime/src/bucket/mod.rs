@@ -6,6 +6,7 @@
 
 mod api;
 mod deferred;
+mod entry;
 mod entry_list;
 mod error;
 pub(crate) mod key;
@@ -18,9 +19,10 @@ mod store;
 
 pub(crate) use api::{BucketApi, BucketKind};
 pub(crate) use deferred::{BucketOpener, DeferredBucket};
+pub use entry::BucketEntry;
 pub use entry_list::{EntryList, EntryListBuilder};
 pub use error::BucketError;
 pub use memory::MemoryBucket;
 pub use open::{MemoryBuckets, OpenBuckets};
 pub use opgen_api::bucket::{BucketDefinition, BucketStorage, KindInBucket};
-pub use store::{Bucket, BucketEntry, BucketEvent, Expected};
+pub use store::{Bucket, BucketEvent, Expected};

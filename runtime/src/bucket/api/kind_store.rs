@@ -11,10 +11,7 @@ use super::{
     stored::{InvalidValue, StoredObject, ValueForm, encode},
 };
 use crate::{
-    bucket::{
-        error::BucketError,
-        store::{BucketEntry, Expected},
-    },
+    bucket::{entry::BucketEntry, error::BucketError, store::Expected},
     cache::Uid,
     environment::Environment,
 };
@@ -140,6 +137,14 @@ impl KindStore {
                 self.warn(&entry.key, entry.revision, &why);
                 ReadEntry { stored: None, invalid: Some(InvalidValue::new(entry, why)) }
             }
+        }
+    }
+
+    /// Decodes an entry that was found to be a valid object before.
+    pub(super) fn read_valid_entry(&self, name: &KeyedName, entry: &BucketEntry) -> ReadEntry {
+        match StoredObject::decode(&self.kind, name, entry) {
+            Ok(stored) => ReadEntry { stored: Some(stored), invalid: None },
+            Err(_) => self.read_entry(name, Some(entry)),
         }
     }
 

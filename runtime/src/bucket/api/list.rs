@@ -111,8 +111,12 @@ pub(super) async fn page(
             (Some(id), list, start)
         }
     };
-    let limit = if options.limit == 0 { usize::MAX } else { options.limit };
-    let page = list.objects.page(start, limit).map_err(|error| ApiFailure::internal(error.to_string()))?;
+    let page = match options.limit {
+        0 if start == 0 => list.objects.all(),
+        0 => list.objects.page(start, usize::MAX),
+        limit => list.objects.page(start, limit),
+    };
+    let page = page.map_err(|error| ApiFailure::internal(error.to_string()))?;
     let remaining = list.objects.len().saturating_sub(start + page.len());
     let token = match (remaining, known) {
         (0, Some(id)) => {
@@ -193,7 +197,11 @@ async fn visit_selected(
     for key in object_keys(store, &entries) {
         let Some(name) = object_name(&store.kind.kind, key) else { continue };
         let entry = entries.get(key);
-        let read = store.read_entry(&name, entry.as_ref());
+        let read = match &entry {
+            // The view has validated it.
+            Some(entry) if view.shows(key, entry.revision) => store.read_valid_entry(&name, entry),
+            entry => store.read_entry(&name, entry.as_ref()),
+        };
         let lacks_entry = entry.is_none();
         let claim = entries.get(&claim_key(key)).map(|claim| store.read_claim(&name, &claim));
         let object = match store.key_state(key, read, claim) {

@@ -8,7 +8,7 @@ use super::{
     object::{desired_state, map_mut, metadata_mut, text},
     object_key::KeyedName,
 };
-use crate::{bucket::store::BucketEntry, json_order::sort_keys, kind::group_of, text_hash::text_hash};
+use crate::{bucket::entry::BucketEntry, json_order::sort_keys, kind::group_of, text_hash::text_hash};
 use serde_json::{Map, Value, json};
 
 /// The field of a value with the notes of the API, which is no part of the object.

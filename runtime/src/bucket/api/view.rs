@@ -46,7 +46,8 @@ struct ViewState {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ViewedKey {
     pub(super) shown: Option<ShownObject>,
-    pub(super) claim: Option<ViewedClaim>,
+    /// In a box, since most keys of an operator without finalizers have none.
+    pub(super) claim: Option<Box<ViewedClaim>>,
     /// Whether the value of the entry is no valid object.
     pub(super) is_invalid: bool,
 }
@@ -181,6 +182,12 @@ impl BucketView {
         self.state.lock().keys.get(key).cloned().unwrap_or_default()
     }
 
+    /// Returns whether the object of a key is shown as it is since this revision of its entry or claim.
+    pub(super) fn shows(&self, key: &str, revision: u64) -> bool {
+        let state = self.state.lock();
+        state.keys.get(key).and_then(|viewed| viewed.shown.as_ref()).is_some_and(|shown| shown.revision == revision)
+    }
+
     /// Returns the last state of an object that the window has; `None` if it has none, or if the object is removed.
     pub(super) fn last_object(&self, namespace: &str, name: &str) -> Option<Value> {
         let state = self.state.lock();
@@ -190,7 +197,7 @@ impl BucketView {
 
     /// Sets the claim of a key.
     pub(super) fn set_claim(&self, key: &str, claim: Option<ViewedClaim>) {
-        self.change_key(key, |viewed| viewed.claim = claim);
+        self.change_key(key, |viewed| viewed.claim = claim.map(Box::new));
     }
 
     /// Sets whether the value of a key is invalid.

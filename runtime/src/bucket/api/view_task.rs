@@ -9,10 +9,7 @@ use super::{
     stored::StoredObject,
     view::{BucketView, ShownObject, ViewedClaim, ViewedKey},
 };
-use crate::bucket::{
-    error::BucketError,
-    store::{BucketEntry, BucketEvent},
-};
+use crate::bucket::{entry::BucketEntry, error::BucketError, store::BucketEvent};
 use futures::StreamExt as _;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::{sync::watch, task::AbortHandle, time::sleep};
@@ -278,7 +275,7 @@ impl ViewListing {
             }
             KeyMeaning::Claim(key) => {
                 if let Some(claim) = read_claim(store, key, entry) {
-                    self.keys.entry(key.into()).or_default().claim = Some(claim);
+                    self.keys.entry(key.into()).or_default().claim = Some(Box::new(claim));
                 }
             }
             KeyMeaning::Reserved => {}
