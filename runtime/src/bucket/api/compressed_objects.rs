@@ -1,11 +1,11 @@
 //! `CompressedObjects`: the objects of a list response, compressed in memory, from which the pages of the list are read.
 
+use super::joined_objects::JoinedObjects;
 use lz4_flex::block;
-use std::mem;
 
 /// The size of the JSON that is compressed together, in bytes. Objects of one kind have most of their JSON in common. A page has at most
-/// these objects and one more: it is copied a few times, and allocators keep the freed memory of larger copies in pieces.
-const BLOCK_SIZE: usize = 64 * 1024;
+/// these objects: it is copied a few times while the objects before it are cached, and what an allocator keeps of the copies grows with them.
+const BLOCK_SIZE: usize = 16 * 1024;
 
 /// The JSON of objects, in the order in which they were added.
 ///
@@ -14,9 +14,7 @@ const BLOCK_SIZE: usize = 64 * 1024;
 pub(super) struct CompressedObjects {
     blocks: Vec<CompressedBlock>,
     /// The last objects, which are too few for a block.
-    rest: Vec<Vec<u8>>,
-    /// The size of the JSON of the last objects, in bytes.
-    rest_size: usize,
+    rest: JoinedObjects,
 }
 
 /// The objects of a block.
@@ -24,20 +22,18 @@ pub(super) struct CompressedObjects {
 struct CompressedBlock {
     /// The number of the objects before it.
     start: usize,
-    /// The size of the JSON of each object, in bytes.
     sizes: Box<[usize]>,
     compressed: Box<[u8]>,
 }
 
 impl CompressedObjects {
     /// Adds an object.
-    pub(super) fn push(&mut self, json: Vec<u8>) {
-        self.rest_size += json.len();
+    pub(super) fn push(&mut self, json: &[u8]) {
         self.rest.push(json);
-        if self.rest_size >= BLOCK_SIZE {
-            let objects = mem::take(&mut self.rest);
-            self.rest_size = 0;
-            self.blocks.push(CompressedBlock::new(self.rest_start(), &objects));
+        if self.rest.json.len() >= BLOCK_SIZE {
+            let start = self.rest_start();
+            self.blocks.push(CompressedBlock::new(start, &self.rest));
+            self.rest.clear();
         }
     }
 
@@ -50,15 +46,14 @@ impl CompressedObjects {
     ///
     /// # Errors
     /// Fails if a block can't be decompressed, which would be a defect.
-    pub(super) fn page(&self, start: usize, limit: usize) -> Result<Vec<Vec<u8>>, block::DecompressError> {
+    pub(super) fn page(&self, start: usize, limit: usize) -> Result<JoinedObjects, block::DecompressError> {
         let after = self.blocks.partition_point(|block| block.start <= start);
         let block = after.checked_sub(1).and_then(|last| self.blocks.get(last)).filter(|block| start < block.end());
-        let Some(block) = block else {
-            return Ok(self.rest.iter().skip(start - self.rest_start().min(start)).take(limit).cloned().collect());
+        let (first, mut objects) = match block {
+            Some(block) => (block.start, block.objects()?),
+            None => (self.rest_start(), self.rest.clone()),
         };
-        let mut objects = block.objects()?;
-        objects.truncate((start - block.start).saturating_add(limit));
-        objects.drain(..start - block.start);
+        objects.keep(start.saturating_sub(first), limit);
         Ok(objects)
     }
 
@@ -66,12 +61,12 @@ impl CompressedObjects {
     ///
     /// # Errors
     /// As [`page`](Self::page).
-    pub(super) fn all(&self) -> Result<Vec<Vec<u8>>, block::DecompressError> {
-        let mut all = Vec::with_capacity(self.len());
+    pub(super) fn all(&self) -> Result<JoinedObjects, block::DecompressError> {
+        let mut all = JoinedObjects::default();
         for block in &self.blocks {
-            all.extend(block.objects()?);
+            all.append(block.objects()?);
         }
-        all.extend_from_slice(&self.rest);
+        all.append(self.rest.clone());
         Ok(all)
     }
 
@@ -82,9 +77,8 @@ impl CompressedObjects {
 }
 
 impl CompressedBlock {
-    fn new(start: usize, objects: &[Vec<u8>]) -> Self {
-        let sizes = objects.iter().map(Vec::len).collect();
-        Self { start, sizes, compressed: block::compress(&objects.concat()).into() }
+    fn new(start: usize, objects: &JoinedObjects) -> Self {
+        Self { start, sizes: objects.sizes().into(), compressed: block::compress(&objects.json).into() }
     }
 
     /// Returns the number of the objects up to its last one.
@@ -92,16 +86,10 @@ impl CompressedBlock {
         self.start + self.sizes.len()
     }
 
-    /// Decompresses the block, and splits it into its objects.
-    fn objects(&self) -> Result<Vec<Vec<u8>>, block::DecompressError> {
-        let json = block::decompress(&self.compressed, self.sizes.iter().sum())?;
-        let mut rest = json.as_slice();
-        let objects = self.sizes.iter().map(|size| {
-            let (object, others) = rest.split_at((*size).min(rest.len()));
-            rest = others;
-            object.to_vec()
-        });
-        Ok(objects.collect())
+    fn objects(&self) -> Result<JoinedObjects, block::DecompressError> {
+        let commas = self.sizes.len().saturating_sub(1);
+        let json = block::decompress(&self.compressed, self.sizes.iter().sum::<usize>() + commas)?;
+        Ok(JoinedObjects::new(json, self.sizes.to_vec()))
     }
 }
 
@@ -114,35 +102,43 @@ mod tests {
         format!(r#"{{"spec":{{"text":"{}","number":{number}}}}}"#, "x".repeat(number % 7 * 400)).into_bytes()
     }
 
+    fn joined(numbers: std::ops::Range<usize>) -> JoinedObjects {
+        let mut objects = JoinedObjects::default();
+        numbers.for_each(|number| objects.push(&object(number)));
+        objects
+    }
+
+    fn compressed(count: usize) -> CompressedObjects {
+        let mut compressed = CompressedObjects::default();
+        (0..count).for_each(|number| compressed.push(&object(number)));
+        compressed
+    }
+
     #[test]
-    fn pages_have_all_objects_in_their_order_and_none_more_than_its_limit() {
+    fn pages_have_all_objects_in_their_order_and_no_more_than_the_limit() {
         for count in [0, 1, 63, 200, 1000] {
-            let objects: Vec<_> = (0..count).map(object).collect();
-            let mut compressed = CompressedObjects::default();
-            objects.iter().for_each(|object| compressed.push(object.clone()));
+            let compressed = compressed(count);
             assert_eq!(compressed.len(), count);
-            assert_eq!(compressed.all().unwrap(), objects);
+            assert_eq!(compressed.all().unwrap(), joined(0..count));
             for limit in [1, 10, 500, usize::MAX] {
-                let mut read = Vec::new();
-                while read.len() < count {
-                    let page = compressed.page(read.len(), limit).unwrap();
+                let mut read = 0;
+                while read < count {
+                    let page = compressed.page(read, limit).unwrap();
                     assert!((1..=limit).contains(&page.len()), "{limit}: {}", page.len());
-                    assert!(page.concat().len() < BLOCK_SIZE + object(6).len());
-                    read.extend(page);
+                    assert!(page.json.len() < BLOCK_SIZE + object(6).len());
+                    assert_eq!(page, joined(read..read + page.len()), "{count} objects, at most {limit} a page");
+                    read += page.len();
                 }
-                assert_eq!(read, objects, "{count} objects, at most {limit} a page");
-                assert_eq!(compressed.page(count, limit).unwrap(), Vec::<Vec<u8>>::new());
-                assert_eq!(compressed.page(count + 1, limit).unwrap(), Vec::<Vec<u8>>::new());
+                assert_eq!(compressed.page(count, limit).unwrap(), JoinedObjects::default());
+                assert_eq!(compressed.page(count + 1, limit).unwrap(), JoinedObjects::default());
             }
         }
     }
 
     #[test]
     fn objects_of_one_kind_take_a_fraction_of_their_json() {
-        let mut compressed = CompressedObjects::default();
-        let objects: Vec<_> = (0..1000).map(object).collect();
-        objects.iter().for_each(|object| compressed.push(object.clone()));
+        let compressed = compressed(1000);
         let size: usize = compressed.blocks.iter().map(|block| block.compressed.len()).sum();
-        assert!(size * 2 < objects.concat().len(), "{size}");
+        assert!(size * 2 < joined(0..1000).json.len(), "{size}");
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{
     failure::{ApiFailure, RequestError},
+    joined_objects::JoinedObjects,
     list::{self, ListedObject},
     object::{has_finalizers, is_deleting, mark_deleted, resource_version, uid},
     object_request::ObjectRequest,
@@ -105,7 +106,7 @@ pub(super) async fn delete_collection(
 ) -> Result<Vec<u8>, RequestError> {
     let selector = ObjectSelector::parse(request.namespace, &request.call.options)?;
     let selected = list::list(request, view, &selector).await?;
-    let mut deleted = Vec::with_capacity(selected.objects.len());
+    let mut deleted = JoinedObjects::default();
     for ListedObject { name, .. } in selected.objects {
         let one = ObjectRequest { namespace: &name.namespace, name: &name.name, ..request };
         let object = match delete(one, options).await {
@@ -113,9 +114,9 @@ pub(super) async fn delete_collection(
             Err(RequestError::Failure(failure)) if failure.code == 404 => continue,
             Err(error) => return Err(error),
         };
-        deleted.push(object.to_string().into_bytes());
+        deleted.push(object.to_string().as_bytes());
     }
-    Ok(list::list_text(request, selected.version, &deleted, None))
+    Ok(list::list_text(request, selected.version, &deleted.json, None))
 }
 
 /// Returns the status of a removed object, which is the response to its deletion.

@@ -129,14 +129,14 @@ pub(super) async fn page(
             Some(format!("{id}-{}", start + page.len()))
         }
     };
-    Ok(list_text(request, list.version, &page, token.map(|token| (token, remaining))))
+    Ok(list_text(request, list.version, &page.json, token.map(|token| (token, remaining))))
 }
 
-/// Returns the text of a list object.
+/// Returns the text of a list object. `items` are its objects with commas between them.
 pub(super) fn list_text(
     request: ObjectRequest<'_>,
     version: u64,
-    objects: &[Vec<u8>],
+    items: &[u8],
     rest: Option<(String, usize)>,
 ) -> Vec<u8> {
     let kind = &request.kind().kind;
@@ -151,8 +151,7 @@ pub(super) fn list_text(
         metadata["remainingItemCount"] = remaining.into();
     }
     let head = format!("{{\"kind\":{name:?},\"apiVersion\":{api_version:?},\"metadata\":{metadata},\"items\":[");
-    let items = objects.join(&b","[..]);
-    [head.as_bytes(), items.as_slice(), &b"]}"[..]].concat()
+    [head.as_bytes(), items, &b"]}"[..]].concat()
 }
 
 /// Lists the selected objects.
@@ -176,7 +175,7 @@ async fn compressed_list(
     selector: &ObjectSelector,
 ) -> Result<ObjectList<CompressedObjects>, RequestError> {
     let mut objects = CompressedObjects::default();
-    let version = visit_selected(request, view, selector, |object| objects.push(object.json)).await?;
+    let version = visit_selected(request, view, selector, |object| objects.push(&object.json)).await?;
     Ok(ObjectList { version, objects })
 }
 

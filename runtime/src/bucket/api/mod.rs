@@ -16,6 +16,7 @@ mod delete;
 mod discovery;
 mod failure;
 mod fields;
+mod joined_objects;
 mod kind;
 mod kind_store;
 mod list;

@@ -1,0 +1,97 @@
+//! `JoinedObjects`: the JSON of objects as the items of a list.
+
+/// Objects with commas between them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct JoinedObjects {
+    pub(super) json: Vec<u8>,
+    /// The size of the JSON of each object, in bytes.
+    sizes: Vec<usize>,
+}
+
+impl JoinedObjects {
+    /// Returns objects with commas between them, and these sizes.
+    pub(super) fn new(json: Vec<u8>, sizes: Vec<usize>) -> Self {
+        Self { json, sizes }
+    }
+
+    /// Adds an object.
+    pub(super) fn push(&mut self, json: &[u8]) {
+        if !self.sizes.is_empty() {
+            self.json.push(b',');
+        }
+        self.json.extend_from_slice(json);
+        self.sizes.push(json.len());
+    }
+
+    /// Returns the number of objects.
+    pub(super) fn len(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Returns the size of each object, in bytes.
+    pub(super) fn sizes(&self) -> &[usize] {
+        &self.sizes
+    }
+
+    /// Removes all objects.
+    pub(super) fn clear(&mut self) {
+        self.json.clear();
+        self.sizes.clear();
+    }
+
+    /// Adds other objects.
+    pub(super) fn append(&mut self, other: Self) {
+        if !self.sizes.is_empty() && !other.sizes.is_empty() {
+            self.json.push(b',');
+        }
+        self.json.extend(other.json);
+        self.sizes.extend(other.sizes);
+    }
+
+    /// Removes the first `skipped` objects, and those after the next `limit`.
+    pub(super) fn keep(&mut self, skipped: usize, limit: usize) {
+        let skipped = skipped.min(self.len());
+        let end = skipped.saturating_add(limit).min(self.len());
+        let size = |sizes: &[usize]| sizes.iter().map(|size| size + 1).sum::<usize>();
+        let (from, to) = (size(&self.sizes[..skipped]), size(&self.sizes[..end]));
+        // Without the comma behind the last object.
+        self.json.truncate(to.saturating_sub(1));
+        self.json.drain(..from.min(self.json.len()));
+        self.sizes.truncate(end);
+        self.sizes.drain(..skipped);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joined(texts: &[&str]) -> JoinedObjects {
+        let mut objects = JoinedObjects::default();
+        texts.iter().for_each(|text| objects.push(text.as_bytes()));
+        objects
+    }
+
+    #[test]
+    fn objects_have_commas_between_them() {
+        assert_eq!(joined(&[]).json, b"");
+        assert_eq!(joined(&["1"]).json, b"1");
+        assert_eq!(joined(&["1", "22", "3"]).json, b"1,22,3");
+        let mut all = joined(&[]);
+        [joined(&["1"]), joined(&[]), joined(&["22", "3"])].into_iter().for_each(|objects| all.append(objects));
+        assert_eq!(all, joined(&["1", "22", "3"]));
+    }
+
+    #[test]
+    fn a_part_has_the_commas_between_its_objects() {
+        let texts = ["1", "22", "", "4444"];
+        for skipped in 0..6 {
+            for limit in 0..6 {
+                let mut part = joined(&texts);
+                part.keep(skipped, limit);
+                let expected: Vec<_> = texts.into_iter().skip(skipped).take(limit).collect();
+                assert_eq!(part, joined(&expected), "{limit} after {skipped}");
+            }
+        }
+    }
+}
