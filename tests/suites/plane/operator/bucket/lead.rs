@@ -121,13 +121,17 @@ async fn metrics(plane: Arc<Plane>) {
     let scene = SiphonScene::started(&plane).await;
     scene.put("one", "a", Ending::Success).await;
     scene.is_available("one", "True").await;
-    let text = scene.operator.metrics().text().unwrap();
     let is_count = |line: &&str| {
         let of_siphons = line.starts_with("controller_runtime_reconcile_total{") && line.contains("siphon");
         of_siphons && line.contains("result=\"success\"")
     };
-    let count = text.lines().find(is_count).and_then(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok());
-    assert!(count.is_some_and(|count| count >= 1.0), "{text}");
+    // A pass is counted at its end, after it has written the status.
+    until("a pass is counted", PATIENCE, async || {
+        let text = scene.operator.metrics().text().unwrap();
+        let count = text.lines().find(is_count).and_then(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok());
+        if count.is_some_and(|count| count >= 1.0) { Ok(()) } else { Err(text) }
+    })
+    .await;
     let siphon = object(&scene.siphons(), &scene.key("one")).await.unwrap();
     assert!(siphon["metadata"]["finalizers"][0].is_string(), "{siphon}");
     scene.siphons().delete_raw(&scene.key("one")).await;
