@@ -5,7 +5,7 @@ use std::{
     io::Read as _,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, Command, ExitStatus, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
@@ -55,11 +55,7 @@ impl Process {
     /// Stops all threads of the process (SIGSTOP), and waits until they stand still. SIGCONT lets it go on.
     pub fn pause(&mut self) {
         self.signal(Signal::STOP);
-        let deadline = Instant::now() + wait::PATIENCE;
-        while !usage::is_stopped(self.id()) {
-            assert!(Instant::now() < deadline, "{} does not stop", self.name);
-            std::thread::yield_now();
-        }
+        usage::wait_until_stopped(self.id());
     }
 
     /// Kills the process (SIGKILL) and waits for its end.

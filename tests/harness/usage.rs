@@ -27,11 +27,20 @@ pub fn cpu_time(id: u32) -> Duration {
     TICK * ticks
 }
 
-/// Returns whether all threads of a process are stopped, as they are some time after SIGSTOP.
+/// Waits until all threads of a process are stopped, as they are some time after SIGSTOP.
 ///
 /// # Panics
-/// If the process is gone.
-pub fn is_stopped(id: u32) -> bool {
+/// If the process is gone, or does not stop in time.
+pub fn wait_until_stopped(id: u32) {
+    // The clock of tokio stands still in some cases.
+    let begun = std::time::Instant::now();
+    while !is_stopped(id) {
+        assert!(begun.elapsed() < wait::PATIENCE, "process {id} does not stop");
+        std::thread::yield_now();
+    }
+}
+
+fn is_stopped(id: u32) -> bool {
     let threads = fs::read_dir(format!("/proc/{id}/task")).expect("the process runs");
     let states = threads.map(|thread| fs::read_to_string(thread.expect("a thread").path().join("stat")));
     // A thread that ends meanwhile has no state. Behind the name, which can contain any character, comes the state.

@@ -111,15 +111,18 @@ pub(crate) async fn connect(options: NatsOptions) -> NatsConnection {
 
 /// Opens a bucket, and creates it if it is missing.
 pub(crate) async fn open(connection: &NatsConnection, definition: &BucketDefinition) -> NatsBucket {
-    let buckets = NatsBuckets::new(connection.clone()).create_missing(true);
-    buckets.open(definition).await.unwrap_or_else(|error| panic!("no bucket: {error}"))
+    buckets_of(connection).open(definition).await.unwrap_or_else(|error| panic!("no bucket: {error}"))
 }
 
 /// Opens a bucket of a cluster, as soon as its stream has a leader.
 pub(crate) async fn open_in_cluster(connection: &NatsConnection, definition: &BucketDefinition) -> NatsBucket {
-    let buckets = NatsBuckets::new(connection.clone()).create_missing(true);
+    let buckets = buckets_of(connection);
     let opened = async || buckets.open(definition).await.map_err(|error| error.to_string());
     wait::until("a bucket is opened", wait::PATIENCE, opened).await
+}
+
+fn buckets_of(connection: &NatsConnection) -> NatsBuckets {
+    NatsBuckets::new(connection.clone()).create_missing(true)
 }
 
 /// Repeats a call until there is an answer: a cluster gives none while its stream has no leader.

@@ -143,11 +143,12 @@ fn a_new_project_builds_passes_its_tests_and_keeps_its_yaml_current() {
 #[track_caller]
 fn runtimes(folder: &Path) -> BTreeSet<String> {
     let output = cargo(folder, &target()).args(["build", "--message-format=json"]).output().expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let messages = String::from_utf8(output.stdout).expect("cargo prints JSON");
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let runtimes = messages.filter(|message| message["target"]["name"] == "opgen");
     let files: BTreeSet<_> = runtimes.map(|message| message["filenames"].to_string()).collect();
-    assert!(!files.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!files.is_empty(), "the runtime is linked in {}", folder.display());
     files
 }
 

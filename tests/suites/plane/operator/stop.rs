@@ -196,7 +196,7 @@ fn signal_apiserver(plane: &Plane, signal: Signal) {
     let processes = plane.processes();
     let (_, id) = processes.iter().find(|(name, _)| *name == "kube-apiserver").expect("an API server");
     kill_process(Pid::from_raw(i32::try_from(*id).unwrap()).unwrap(), signal).unwrap();
-    while signal == Signal::STOP && !usage::is_stopped(*id) {
-        std::thread::yield_now();
+    if signal == Signal::STOP {
+        usage::wait_until_stopped(*id);
     }
 }
