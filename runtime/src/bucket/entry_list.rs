@@ -28,13 +28,24 @@ pub struct EntryList {
     records: Vec<Record>,
 }
 
-/// Makes an [`EntryList`] of entries in any order. An entry replaces an earlier one with its key.
+/// Collects the entries of an [`EntryList`], which may come in any order and more than once.
+///
+/// ```
+/// use opgen::bucket::{BucketEntry, EntryList};
+///
+/// let mut builder = EntryList::builder();
+/// builder.put("b", b"1", 1);
+/// builder.put("a", b"2", 2);
+/// builder.put("b", b"3", 3);
+/// builder.remove("a");
+/// assert_eq!(builder.build(), [BucketEntry::new("b", "3", 3)].into_iter().collect());
+/// ```
 #[derive(Debug, Default)]
 pub struct EntryListBuilder {
     list: EntryList,
 }
 
-/// The entries of an [`EntryList`] in the order of their keys.
+/// The iterator of the entries of an [`EntryList`], in the order of their keys.
 #[derive(Debug)]
 pub struct EntryListIntoIter {
     list: EntryList,
@@ -53,7 +64,7 @@ struct Record {
 }
 
 impl EntryList {
-    /// Returns a builder of a list.
+    /// Returns a builder without entries.
     #[must_use]
     pub fn builder() -> EntryListBuilder {
         EntryListBuilder::default()
@@ -78,11 +89,11 @@ impl EntryList {
 
     /// Returns the highest revision of an entry; `None` if there is no entry.
     #[must_use]
-    pub fn newest(&self) -> Option<u64> {
+    pub fn highest_revision(&self) -> Option<u64> {
         self.revisions().max()
     }
 
-    /// Returns the entry with a key.
+    /// Returns a copy of the entry with a key; `None` if there is none.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<BucketEntry> {
         let index = self.records.binary_search_by(|record| self.key(record).cmp(key)).ok()?;
@@ -115,17 +126,17 @@ impl EntryList {
 }
 
 impl EntryListBuilder {
-    /// Adds an entry.
+    /// Adds an entry, in place of an earlier one with this key.
     pub fn put(&mut self, key: &str, value: &[u8], revision: u64) {
         self.push(key, Some(value), revision);
     }
 
-    /// Removes the entry with a key, if there is one.
+    /// Removes the entry with a key, if there is one. A later [`put`](Self::put) adds it again.
     pub fn remove(&mut self, key: &str) {
         self.push(key, None, 0);
     }
 
-    /// Returns the list.
+    /// Returns the list of the entries that were added and not removed.
     #[must_use]
     pub fn build(self) -> EntryList {
         let Self { mut list } = self;
@@ -221,7 +232,7 @@ mod tests {
         let expected = [entry("a", "", 4), entry("c", "1", 1), entry("d", "5", 5)];
         assert_eq!(list.iter().collect::<Vec<_>>(), expected);
         assert_eq!(list.keys().collect::<Vec<_>>(), ["a", "c", "d"]);
-        assert_eq!((list.len(), list.newest(), list.is_empty()), (3, Some(5), false));
+        assert_eq!((list.len(), list.highest_revision(), list.is_empty()), (3, Some(5), false));
         assert_eq!((list.get("a"), list.get("b")), (Some(entry("a", "", 4)), None));
         assert_eq!(list, expected.clone().into_iter().collect());
         assert_eq!(list.into_iter().collect::<Vec<_>>(), expected);
@@ -234,6 +245,6 @@ mod tests {
             sizes.iter().zip(1..).map(|(size, revision)| entry(&format!("k{revision}"), &"x".repeat(*size), revision));
         let list: EntryList = entries.clone().collect();
         assert!(list.iter().eq(entries));
-        assert!(EntryList::default().is_empty() && EntryList::default().newest().is_none());
+        assert!(EntryList::default().is_empty() && EntryList::default().highest_revision().is_none());
     }
 }

@@ -20,7 +20,7 @@ mod store;
 pub(crate) use api::{BucketApi, BucketKind};
 pub(crate) use deferred::{BucketOpener, DeferredBucket};
 pub use entry::BucketEntry;
-pub use entry_list::{EntryList, EntryListBuilder};
+pub use entry_list::{EntryList, EntryListBuilder, EntryListIntoIter};
 pub use error::BucketError;
 pub use memory::MemoryBucket;
 pub use open::{MemoryBuckets, OpenBuckets};

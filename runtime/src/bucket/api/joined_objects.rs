@@ -1,4 +1,4 @@
-//! `JoinedObjects`: the JSON of objects as the items of a list.
+//! `JoinedObjects`: the JSON of objects with commas between them, as in the `items` of a list response.
 
 /// Objects with commas between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

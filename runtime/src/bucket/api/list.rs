@@ -234,7 +234,7 @@ async fn consistent_entries(store: &KindStore, view: &BucketView) -> Result<(u64
         // The view knows everything up to this version, so that the list has it, too.
         let (version, reached) = view.progress();
         let entries = store.kind.bucket.list().await?;
-        let newest = entries.newest().unwrap_or_default();
+        let newest = entries.highest_revision().unwrap_or_default();
         if newest <= reached || attempt >= MAX_LISTS {
             return Ok((version, entries));
         }

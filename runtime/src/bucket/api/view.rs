@@ -182,7 +182,7 @@ impl BucketView {
         self.state.lock().keys.get(key).cloned().unwrap_or_default()
     }
 
-    /// Returns whether the object of a key is shown as it is since this revision of its entry or claim.
+    /// Returns whether the object that is shown for a key is that of this revision, so that the entry with the revision is valid.
     pub(super) fn shows(&self, key: &str, revision: u64) -> bool {
         let state = self.state.lock();
         state.keys.get(key).and_then(|viewed| viewed.shown.as_ref()).is_some_and(|shown| shown.revision == revision)
