@@ -52,7 +52,7 @@ impl Process {
         self.signal(Signal::TERM);
     }
 
-    /// Stops all threads of the process (SIGSTOP), and waits until they stand still. SIGCONT lets it go on.
+    /// Stops all threads of the process (SIGSTOP), and waits until they stand still, or the process has ended. SIGCONT lets it go on.
     pub fn pause(&mut self) {
         self.signal(Signal::STOP);
         usage::wait_until_stopped(self.id());

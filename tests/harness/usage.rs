@@ -27,10 +27,10 @@ pub fn cpu_time(id: u32) -> Duration {
     TICK * ticks
 }
 
-/// Waits until all threads of a process are stopped, as they are some time after SIGSTOP.
+/// Waits until all threads of a process are stopped, as they are some time after SIGSTOP, or the process has ended.
 ///
 /// # Panics
-/// If the process is gone, or does not stop in time.
+/// If the process does not stop in time.
 pub fn wait_until_stopped(id: u32) {
     // The clock of tokio stands still in some cases.
     let begun = std::time::Instant::now();
@@ -41,10 +41,14 @@ pub fn wait_until_stopped(id: u32) {
 }
 
 fn is_stopped(id: u32) -> bool {
-    let threads = fs::read_dir(format!("/proc/{id}/task")).expect("the process runs");
-    let states = threads.map(|thread| fs::read_to_string(thread.expect("a thread").path().join("stat")));
-    // A thread that ends meanwhile has no state. Behind the name, which can contain any character, comes the state.
-    states.filter_map(Result::ok).all(|stat| stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with('T'))
+    // A process that has ended and was waited for has no folder.
+    let Ok(threads) = fs::read_dir(format!("/proc/{id}/task")) else { return true };
+    // A thread that ends meanwhile has no state. Behind the name, which can contain any character, comes the state: T is stopped, X and Z
+    // have ended.
+    let states = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("stat")).ok());
+    states
+        .map(|stat| stat.rsplit(')').next().unwrap_or_default().trim_start().to_owned())
+        .all(|state| state.starts_with(['T', 'X', 'Z']))
 }
 
 /// Returns a size in `/proc/<id>/status` in KiB, such as `VmRSS`, the resident set; `None` if the process is gone.

@@ -5,6 +5,7 @@ mod diagnostics;
 mod examples;
 mod hygiene;
 mod metrics;
+mod process;
 mod schema;
 mod surface;
 mod tidy;
