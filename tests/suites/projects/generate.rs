@@ -3,19 +3,18 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs::{self, File},
+    fs,
     path::{Path, PathBuf},
     process::Command,
-    sync::LazyLock,
 };
 
 use serde_json::Value;
 
-use crate::scaffold::command::{Run, cargo, checkout, command};
+use crate::scaffold::command::{Run, cargo, checkout, command, folder_of_projects, target_folder};
 
 /// Kept between runs, so that only the first one builds the dependencies.
 fn target() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder").join("scaffold")
+    target_folder().join("scaffold")
 }
 
 /// A scaffolded project, with a name of its own: cargo takes packages of one name at one place in their workspaces for one, and
@@ -24,19 +23,9 @@ struct Project {
     root: PathBuf,
 }
 
-/// Waits until no other process uses the folder of the projects.
-fn lock() -> File {
-    fs::create_dir_all(target()).expect("a folder");
-    let lock = File::create(target().join("projects.lock")).expect("a lock file");
-    lock.lock().expect("the lock");
-    lock
-}
-
 impl Project {
     fn new(case: &str, args: &str) -> Self {
-        static LOCK: LazyLock<File> = LazyLock::new(lock);
-        LazyLock::force(&LOCK);
-        let root = target().join("projects").join(case);
+        let root = folder_of_projects().join(case);
         if root.exists() {
             fs::remove_dir_all(&root).expect("the last run's project goes");
         }

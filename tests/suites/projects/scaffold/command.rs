@@ -1,7 +1,8 @@
 //! The built `opgen`, run in a folder of its own.
 
 use std::{
-    env, fs,
+    env,
+    fs::{self, File},
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::LazyLock,
@@ -20,11 +21,27 @@ pub(crate) fn checkout() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the workspace")
 }
 
+/// The target folder that this suite is built in.
+pub(crate) fn target_folder() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a folder below the target folder")
+}
+
+/// The folder of the projects that are kept between runs. No other process uses it until this one ends.
+pub(crate) fn folder_of_projects() -> &'static Path {
+    static LOCKED: LazyLock<(PathBuf, File)> = LazyLock::new(|| {
+        let folder = target_folder().join("scaffold/projects");
+        fs::create_dir_all(&folder).expect("a folder");
+        let lock = File::create(folder.with_extension("lock")).expect("a lock file");
+        lock.lock().expect("the lock");
+        (folder, lock)
+    });
+    &LOCKED.0
+}
+
 /// The program, built once a run.
 pub(crate) fn program() -> &'static Path {
     static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a folder below the target folder");
-        let output = cargo(checkout(), target)
+        let output = cargo(checkout(), target_folder())
             // With the compiler and the features that this suite has, so that nothing is built twice.
             .envs(env::var_os(COMPILER).map(|compiler| (COMPILER, compiler)))
             .args(["build", "--quiet", "--workspace", "--test", "suites", "--bin", "opgen"])

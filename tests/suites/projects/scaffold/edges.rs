@@ -11,9 +11,10 @@ use std::{
 
 use opgen_tests::{
     help,
+    process::is_alive,
     wait::{PATIENCE, until},
 };
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::command::{GOOD, Place, Run};
 
@@ -107,13 +108,12 @@ impl Scripted {
     }
 
     /// Starts a command and waits until one of its scripts hangs; gives the id of that, too.
-    async fn hanging(&self, args: &str) -> (Child, Pid) {
+    async fn hanging(&self, args: &str) -> (Child, u32) {
         drop(fs::remove_file(self.fake.path("pid")));
         let child = self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let pid = until(format!("opgen {args} runs a script"), PATIENCE, async || {
             let text = fs::read_to_string(self.fake.path("pid")).map_err(|error| error.to_string())?;
-            let id = text.trim().parse().map_err(|_| text)?;
-            Pid::from_raw(id).ok_or_else(|| "no id".to_owned())
+            text.trim().parse().map_err(|_| text)
         });
         (child, pid.await)
     }
@@ -252,7 +252,7 @@ async fn a_signal_ends_what_a_verb_has_started() {
             kill_process(Pid::from_child(&child), signal).unwrap();
             assert_eq!(child.wait().unwrap().code(), Some(code), "opgen {line}");
             until(format!("opgen {line} leaves nothing running"), PATIENCE, async || {
-                if test_kill_process(script).is_err() { Ok(()) } else { Err("it runs".to_owned()) }
+                if is_alive(script) { Err("it runs".to_owned()) } else { Ok(()) }
             })
             .await;
         }
@@ -271,8 +271,6 @@ async fn a_signal_leaves_nothing_of_a_half_written_project() {
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(143));
     assert_eq!(names(&empty.root), [""; 0]);
-    until("rustfmt is ended", PATIENCE, async || {
-        if test_kill_process(formatter).is_err() { Ok(()) } else { Err("it runs".to_owned()) }
-    })
-    .await;
+    until("rustfmt is ended", PATIENCE, async || if is_alive(formatter) { Err("it runs".to_owned()) } else { Ok(()) })
+        .await;
 }

@@ -6,7 +6,7 @@ use std::{
     time::Instant,
 };
 
-use crate::scaffold::command::{Run, checkout, command};
+use crate::scaffold::command::{Run, checkout, command, folder_of_projects};
 
 /// A scaffolded project of the kind `Widget`, in a folder of the target folder; what it builds is found by the next run.
 pub(super) struct Bench {
@@ -15,8 +15,7 @@ pub(super) struct Bench {
 
 impl Bench {
     pub(super) fn new(name: &str) -> Self {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder");
-        let root = target.join("scaffold/projects").join(format!("dev-{name}"));
+        let root = folder_of_projects().join(format!("dev-{name}"));
         if root.exists() {
             fs::remove_dir_all(&root).expect("the last run's project goes");
         }

@@ -18,7 +18,7 @@ use opgen_tests::wait::{self, PATIENCE};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::SOON;
-use crate::scaffold::command::{checkout, command};
+use crate::scaffold::command::{checkout, command, target_folder};
 
 /// A build may have to begin with the dependencies.
 const BUILD: Duration = Duration::from_secs(900);
@@ -62,8 +62,7 @@ impl Running {
     }
 
     fn of(mut command: Command) -> Self {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder");
-        command.env("CARGO_TARGET_DIR", target).env_remove("RUST_LOG");
+        command.env("CARGO_TARGET_DIR", target_folder()).env_remove("RUST_LOG");
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("opgen runs");
         let stdout = lines(child.stdout.take().expect("a pipe"));
         let stderr = lines(child.stderr.take().expect("a pipe"));
