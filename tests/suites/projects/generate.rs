@@ -236,7 +236,7 @@ fn a_project_whose_operator_lost_its_build_dependencies_says_so() {
 #[test]
 fn a_project_that_is_a_part_of_a_larger_workspace_is_checked() {
     let mut check = command(&checkout().join("examples/webapp"), "generate --check");
-    check.env("CARGO_TARGET_DIR", target());
+    check.env("CARGO_TARGET_DIR", target_folder());
     let run = Run::of(check, checkout());
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(run.stderr.contains("Unchanged deploy/"), "{}", run.stderr);

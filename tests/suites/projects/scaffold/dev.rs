@@ -63,7 +63,7 @@ async fn two_operators_become_available_side_by_side_and_leave_nothing() {
 #[tokio::test]
 async fn an_edit_is_live_and_what_does_not_compile_changes_nothing() {
     let bench = Bench::new("edits");
-    let mut running = Running::start(bench.root());
+    let mut running = Running::start_project(bench.root());
     running.kubeconfig = running.stdout("export KUBECONFIG=").text.split_once('=').unwrap().1.into();
     running.stdout("Available=True");
     let operator = running.operator().expect("the operator runs");

@@ -73,6 +73,25 @@ fn values(document: &DocumentMut, path: &[&str]) -> Vec<String> {
     shared.map(|(key, item)| format!("{key} = {}", text(level(item).as_ref().or(Some(item))))).collect()
 }
 
+/// `cargo test` uses what `cargo build` has built, but for tokio, whose clock stands still in tests, for HTTP/2, which the sandbox serves,
+/// and for what compiles C.
+#[test]
+fn the_tests_of_a_project_want_the_features_that_its_build_has() {
+    let place = Place::new();
+    assert_eq!(place.opgen(&format!("{GOOD} --path . --quiet")).code, 0);
+    fs::copy(checkout().join("Cargo.lock"), place.path("Cargo.lock")).expect("the versions of the workspace");
+    let [built, tested] = ["normal,build", "normal,build,dev"].map(|edges| {
+        let mut tree = cargo(&place.root, &place.path("target"));
+        tree.args(["tree", "--offline", "--workspace", "--edges", edges, "--prefix", "none", "--format", "{p} {f}"]);
+        let output = tree.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect::<BTreeSet<_>>()
+    });
+    let other: Vec<_> = built.difference(&tested).filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(other, ["cc", "hyper", "hyper-rustls", "hyper-util", "tokio"]);
+}
+
 /// The packages that the runtime links with these features, in a package of its own: in the workspace its tests add features.
 fn linked_by_opgen(features: &[&str]) -> BTreeSet<String> {
     let place = Place::new();

@@ -43,6 +43,11 @@ impl Running {
         Self::start_as("dev", folder)
     }
 
+    /// `opgen dev` in a scaffolded project, with the target folder of such projects.
+    pub(super) fn start_project(folder: &Path) -> Self {
+        Self::built_in(&target_folder().join("scaffold"), command(folder, "dev"))
+    }
+
     pub(super) fn start_as(args: &str, folder: &Path) -> Self {
         Self::of(command(folder, args))
     }
@@ -61,8 +66,12 @@ impl Running {
         Self::of(command)
     }
 
-    fn of(mut command: Command) -> Self {
-        command.env("CARGO_TARGET_DIR", target_folder()).env_remove("RUST_LOG");
+    fn of(command: Command) -> Self {
+        Self::built_in(target_folder(), command)
+    }
+
+    fn built_in(target: &Path, mut command: Command) -> Self {
+        command.env("CARGO_TARGET_DIR", target).env_remove("RUST_LOG");
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("opgen runs");
         let stdout = lines(child.stdout.take().expect("a pipe"));
         let stderr = lines(child.stderr.take().expect("a pipe"));
