@@ -13,7 +13,10 @@ use std::{
 
 use kube::{Api, ResourceExt as _, api::PostParams};
 use libtest_mimic::Trial;
-use opgen_tests::{Plane, case_served, help, wait::PATIENCE};
+use opgen_tests::{
+    Plane, case_served, help,
+    wait::{self, PATIENCE},
+};
 use tokio::{net::TcpListener, process::Command, task::JoinHandle, time::timeout};
 use webapp_api::WebApp;
 
@@ -100,7 +103,11 @@ async fn silent_server(plane: Arc<Plane>) {
         if let Some(arguments) = arguments {
             let before = server.connections();
             failed(webapp(&server.kubeconfig, &format!("{verb} {arguments} --request-timeout 1"))).await;
-            assert!(server.connections() > before, "`{verb}` sends no request");
+            // The kernel accepts a connection before the server does.
+            wait::until(format!("`{verb}` has sent a request"), PATIENCE, async || {
+                if server.connections() > before { Ok(()) } else { Err("no connection".to_owned()) }
+            })
+            .await;
         }
     }
 }
