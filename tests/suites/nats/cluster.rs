@@ -77,7 +77,7 @@ pub(crate) async fn one_winner() {
     writers.join_all().await;
     let winners = std::mem::take(&mut *winners.lock().expect("no writer panics"));
     assert!(winners.wrong.is_empty(), "{:#?}", winners.wrong);
-    // A server that was paused may answer before it has what the others have written.
+    // A server that was paused may answer before it has all that the others have stored.
     let history = wait::until("the server has all revisions", wait::PATIENCE, async || {
         let history = foreign.history("counter").await;
         let gap = history.windows(2).find(|step| step[1].0 != step[0].0 + 1);

@@ -103,7 +103,7 @@ async fn silent_server(plane: Arc<Plane>) {
         if let Some(arguments) = arguments {
             let before = server.connections();
             failed(webapp(&server.kubeconfig, &format!("{verb} {arguments} --request-timeout 1"))).await;
-            // The kernel accepts a connection before the server does.
+            // The server may accept the connection only after the program has ended.
             wait::until(format!("`{verb}` has sent a request"), PATIENCE, async || {
                 if server.connections() > before { Ok(()) } else { Err("no connection".to_owned()) }
             })

@@ -108,7 +108,7 @@ fn an_operator_that_is_killed_is_said_and_started_after_the_next_change(bench: &
 async fn killed_hard_it_takes_everything_with_it() {
     let mut running = Running::start(&checkout().join("examples/webapp"));
     running.kubeconfig = running.stdout("export KUBECONFIG=").text.split_once('=').unwrap().1.into();
-    // The line comes before the operator.
+    // `opgen dev` prints the line before it starts the operator.
     wait::until("the operator runs", PATIENCE, async || running.operator().ok_or_else(|| "no operator".to_owned()))
         .await;
     running.kill();
