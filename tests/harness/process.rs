@@ -111,10 +111,7 @@ impl Drop for Process {
 pub fn is_alive(id: u32) -> bool {
     let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) else { return false };
     match std::fs::read_to_string(format!("/proc/{id}/stat")) {
-        // `<id> (<name>) <state> …`; the name can contain any character.
-        Ok(stat) => {
-            !stat.rsplit(')').next().is_some_and(|rest| matches!(rest.trim_start().chars().next(), Some('Z' | 'X')))
-        }
+        Ok(stat) => !matches!(usage::state(&stat), Some('X' | 'Z')),
         Err(_) if Path::new("/proc/self").exists() => false,
         Err(_) => test_kill_process(pid).is_ok(),
     }

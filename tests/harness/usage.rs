@@ -1,6 +1,6 @@
 //! Measures the CPU time and the memory of processes, by the numbers of Linux in `/proc`.
 
-use std::{fs, time::Duration};
+use std::{fs, io::ErrorKind, time::Duration};
 
 use tokio::time::Instant;
 
@@ -41,14 +41,22 @@ pub fn wait_until_stopped(id: u32) {
 }
 
 fn is_stopped(id: u32) -> bool {
-    // A process that has ended and was waited for has no folder.
-    let Ok(threads) = fs::read_dir(format!("/proc/{id}/task")) else { return true };
-    // A thread that ends meanwhile has no state. Behind the name, which can contain any character, comes the state: T is stopped, X and Z
-    // have ended.
-    let states = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("stat")).ok());
-    states
-        .map(|stat| stat.rsplit(')').next().unwrap_or_default().trim_start().to_owned())
-        .all(|state| state.starts_with(['T', 'X', 'Z']))
+    let threads = match fs::read_dir(format!("/proc/{id}/task")) {
+        Ok(threads) => threads,
+        // The process has ended, and was waited for.
+        Err(error) if error.kind() == ErrorKind::NotFound => return true,
+        Err(error) => panic!("the threads of process {id} can't be listed: {error}"),
+    };
+    // A thread that ends meanwhile has no file.
+    let stats = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("stat")).ok());
+    // Stopped, or ended.
+    stats.map(|stat| state(&stat)).all(|state| matches!(state, Some('T' | 'X' | 'Z')))
+}
+
+/// Returns the state of a process or thread from its `stat` file, for example `R` for running.
+pub(crate) fn state(stat: &str) -> Option<char> {
+    // `<id> (<name>) <state> …`; the name can contain any character.
+    stat.rsplit(')').next()?.trim_start().chars().next()
 }
 
 /// Returns a size in `/proc/<id>/status` in KiB, such as `VmRSS`, the resident set; `None` if the process is gone.

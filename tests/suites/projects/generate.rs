@@ -10,12 +10,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::scaffold::command::{Run, cargo, checkout, command, folder_of_projects, target_folder};
-
-/// Kept between runs, so that only the first one builds the dependencies.
-fn target() -> PathBuf {
-    target_folder().join("scaffold")
-}
+use crate::scaffold::command::{Run, cargo, checkout, command, folder_of_projects, target_folder, target_of_projects};
 
 /// A scaffolded project, with a name of its own: cargo takes packages of one name at one place in their workspaces for one, and
 /// builds all projects into one folder. It resolves to the versions that opgen itself is tested with.
@@ -39,14 +34,14 @@ impl Project {
     /// Runs cargo and returns all it said.
     #[track_caller]
     fn cargo(&self, args: &str) -> String {
-        Self::said(cargo(&self.root, &target()), args)
+        Self::said(cargo(&self.root, &target_of_projects()), args)
     }
 
     /// Returns the warnings of Clippy. It compiles the packages of the project with Clippy, and uses the dependencies that are built:
     /// `cargo clippy` would check each of them once more.
     #[track_caller]
     fn lint(&self) -> String {
-        let mut command = cargo(&self.root, &target());
+        let mut command = cargo(&self.root, &target_of_projects());
         command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
         Self::said(command, "build --quiet --all-targets")
     }
@@ -61,7 +56,7 @@ impl Project {
 
     fn opgen(&self, args: &str) -> Run {
         let mut command = command(&self.root.join("api"), args);
-        command.env("CARGO_TARGET_DIR", target());
+        command.env("CARGO_TARGET_DIR", target_of_projects());
         Run::of(command, &self.root)
     }
 
@@ -112,7 +107,7 @@ fn a_new_project_builds_passes_its_tests_and_keeps_its_yaml_current() {
     project.check_opgen("generate --check", 0, "Unchanged deploy/");
     project.check_opgen("generate", 0, "Unchanged deploy/");
     assert_eq!(project.deploy(), built, "two doors, the same bytes");
-    let generator = target().join("opgen/demo-generator");
+    let generator = target_of_projects().join("opgen/demo-generator");
     assert_eq!(
         runtimes(&generator),
         runtimes(&project.root),
@@ -131,7 +126,8 @@ fn a_new_project_builds_passes_its_tests_and_keeps_its_yaml_current() {
 /// Returns the files of the runtime that a build in a folder links.
 #[track_caller]
 fn runtimes(folder: &Path) -> BTreeSet<String> {
-    let output = cargo(folder, &target()).args(["build", "--message-format=json"]).output().expect("cargo runs");
+    let output =
+        cargo(folder, &target_of_projects()).args(["build", "--message-format=json"]).output().expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let messages = String::from_utf8(output.stdout).expect("cargo prints JSON");
     let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

@@ -26,10 +26,15 @@ pub(crate) fn target_folder() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a folder below the target folder")
 }
 
-/// The folder of the projects that are kept between runs. No other process uses it until this one ends.
+/// The target folder of scaffolded projects. It is kept between runs, so that only the first one builds the dependencies.
+pub(crate) fn target_of_projects() -> PathBuf {
+    target_folder().join("scaffold")
+}
+
+/// The folder of the scaffolded projects that are kept between runs. No other process uses it until this one ends.
 pub(crate) fn folder_of_projects() -> &'static Path {
     static LOCKED: LazyLock<(PathBuf, File)> = LazyLock::new(|| {
-        let folder = target_folder().join("scaffold/projects");
+        let folder = target_of_projects().join("projects");
         fs::create_dir_all(&folder).expect("a folder");
         let lock = File::create(folder.with_extension("lock")).expect("a lock file");
         lock.lock().expect("the lock");

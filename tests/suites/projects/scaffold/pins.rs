@@ -73,10 +73,10 @@ fn values(document: &DocumentMut, path: &[&str]) -> Vec<String> {
     shared.map(|(key, item)| format!("{key} = {}", text(level(item).as_ref().or(Some(item))))).collect()
 }
 
-/// `cargo test` uses what `cargo build` has built, but for tokio, whose clock stands still in tests, for HTTP/2, which the sandbox serves,
-/// and for what compiles C.
+/// `cargo test` reuses what `cargo build` has compiled, except for these packages and their dependents: tests pause the clock of tokio,
+/// the sandbox serves HTTP/2, and its compression is a library in C.
 #[test]
-fn the_tests_of_a_project_want_the_features_that_its_build_has() {
+fn the_tests_of_a_project_use_the_features_of_its_build() {
     let place = Place::new();
     assert_eq!(place.opgen(&format!("{GOOD} --path . --quiet")).code, 0);
     fs::copy(checkout().join("Cargo.lock"), place.path("Cargo.lock")).expect("the versions of the workspace");

@@ -18,7 +18,7 @@ use opgen_tests::wait::{self, PATIENCE};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::SOON;
-use crate::scaffold::command::{checkout, command, target_folder};
+use crate::scaffold::command::{checkout, command, target_folder, target_of_projects};
 
 /// A build may have to begin with the dependencies.
 const BUILD: Duration = Duration::from_secs(900);
@@ -45,7 +45,7 @@ impl Running {
 
     /// `opgen dev` in a scaffolded project, with the target folder of such projects.
     pub(super) fn start_project(folder: &Path) -> Self {
-        Self::built_in(&target_folder().join("scaffold"), command(folder, "dev"))
+        Self::built_in(&target_of_projects(), command(folder, "dev"))
     }
 
     pub(super) fn start_as(args: &str, folder: &Path) -> Self {
