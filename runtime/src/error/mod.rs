@@ -211,7 +211,9 @@ fn text_and_cause<'a>(error: &'a (dyn StdError + 'static)) -> (Option<String>, O
     {
         return (None, Some(wrapped));
     }
-    match error.downcast_ref::<kube::Error>() {
+    // The cause of a `CallError` is in a box.
+    let boxed = || error.downcast_ref::<Box<kube::Error>>().map(Box::as_ref);
+    match error.downcast_ref::<kube::Error>().or_else(boxed) {
         Some(kube::Error::Api(status)) => (Some(status_text(status)), None),
         Some(kube::Error::Service(_) | kube::Error::HyperError(_) | kube::Error::ReadEvents(_)) => {
             (None, error.source())
@@ -253,6 +255,9 @@ mod tests {
     #[test]
     fn a_chain_has_the_words_of_the_server_and_no_debug_form() {
         assert_eq!(ErrorChain(&api(500, "InternalError")).to_string(), "m (500)");
+        let (kind, name, source) = (kind_of::<ConfigMap>(), "web".to_owned(), Box::new(api(422, "Invalid")));
+        let call = CallError { verb: Verb::Patch, kind, subresource: "", namespace: None, name, source };
+        assert_eq!(ErrorChain(&call).to_string(), "failed to patch ConfigMap web: m (422)");
         let silent = || kube::Error::Service("the API server did not answer".into());
         assert_eq!(ErrorChain(&silent()).to_string(), "the API server did not answer");
         let events = kube::Error::ReadEvents(std::io::Error::other(silent()));

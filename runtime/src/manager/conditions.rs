@@ -18,6 +18,7 @@ use crate::{
     cache::ObjectKey,
     client::{Client, Target},
     controller::{factory::Factory, worker::RunningController},
+    error::ErrorChain,
     informer::source::Selection,
     kind::Kind,
     reconcile::other_operators::has_finalizer_of_other,
@@ -136,6 +137,7 @@ impl StoredConditionsCheck {
             let object = match self.client.list_named(target).await {
                 Ok(object) => object,
                 Err(error) => {
+                    let error = ErrorChain(&error);
                     tracing::warn!(%kind, object = %key, %error, "failed to read the writers of the conditions");
                     continue;
                 }
