@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     controller::worker::RunningController, counters::Counters, informer::watch::WatchState, kind::Kind,
-    manager::wiring::Wiring, tasks::FailedTasks,
+    manager::wiring::Wiring, server::connection::ACCEPT_PAUSE, tasks::FailedTasks,
 };
 use axum::{
     Router,
@@ -102,7 +102,7 @@ impl axum::serve::Listener for Listener {
                 // For example too many open files, which may be over after a pause.
                 Err(error) => {
                     tracing::warn!(%error, "failed to accept a probe");
-                    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }
         }

@@ -27,7 +27,7 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 
 /// The pause after a connection could not be accepted, for example because of too many open files.
-const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
+pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_secs(1);
 
 /// How the bytes of a connection are sent.
 #[derive(Clone, Debug)]
