@@ -1,6 +1,6 @@
-//! Checks that the installed Rust toolchain can build a project.
+//! The installed Rust toolchain: checks that it can build a project, and prepares the environment of its `cargo`.
 
-use std::process::Command;
+use std::{env, ffi::OsStr, process::Command};
 
 use crate::error::{Error, Result, ResultExt as _};
 
@@ -23,6 +23,20 @@ fn check_rustc(output: &str) -> Result<()> {
     }
     Err(Error::failed(format!("rustc {found} is too old: opgen needs {RUST_VERSION} or newer"))
         .hint("run `rustup update stable`, or choose a newer toolchain for this folder with `rustup override set`"))
+}
+
+/// Removes the variables that `cargo run` sets for the package of this program, if it was started so. Some build scripts read variables
+/// of the same names, for example that of ring. They would run again, and their dependents be compiled again, when the next build is
+/// started without `cargo run`.
+pub(crate) fn remove_variables_of_cargo_run(command: &mut Command) {
+    for (name, _) in env::vars_os().filter(|(name, _)| is_set_by_cargo_run(name)) {
+        command.env_remove(name);
+    }
+}
+
+/// Returns whether `cargo run` sets the variable to a property of the package that it runs.
+fn is_set_by_cargo_run(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
 }
 
 /// Returns the output of `<program> --version`. Fails if the program does not run.

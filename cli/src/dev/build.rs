@@ -14,6 +14,7 @@ use super::process_group::ProcessGroup;
 use crate::{
     error::{Error, Result, ResultExt as _},
     project::Project,
+    toolchain,
 };
 
 /// A program after a build.
@@ -60,6 +61,7 @@ pub(super) async fn build(
 ) -> Result<Option<Program>> {
     let failed = || "failed to run `cargo build`".to_owned();
     let mut command = process_group.command("cargo");
+    toolchain::remove_variables_of_cargo_run(command.as_std_mut());
     command.current_dir(&project.root).stdout(Stdio::piped());
     command.args(["build", "--message-format=json-render-diagnostics"]);
     command.args(["--package", &project.name, "--bin", &project.name]);

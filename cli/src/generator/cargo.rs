@@ -13,6 +13,7 @@ use crate::{
     error::{Error, Result, ResultExt as _},
     interrupt,
     project::Project,
+    toolchain,
     ui::Ui,
 };
 
@@ -82,5 +83,6 @@ pub(crate) fn build(project: &Project, manifest: &Path, package: &str, target: &
 fn cargo(project: &Project) -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(&project.root).stdin(Stdio::null());
+    toolchain::remove_variables_of_cargo_run(&mut command);
     command
 }

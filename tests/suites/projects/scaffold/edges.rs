@@ -44,6 +44,7 @@ const CARGO: &str = r#"#!/bin/sh
 case "$1" in
 metadata) exec "$REAL_CARGO" "$@" ;;
 build)
+    env > "$FAKE/environment"
     if [ -e "$FAKE/hang" ]; then echo $$ > "$FAKE/pid.new"; mv "$FAKE/pid.new" "$FAKE/pid"; exec sleep 1000; fi
     printf '%s\n' "{\"reason\":\"compiler-artifact\",\"package_id\":\"demo\",\"manifest_path\":\"/demo\",\"target\":{\"kind\":[\"bin\"],\"crate_types\":[\"bin\"],\"name\":\"demo\",\"src_path\":\"/demo\",\"edition\":\"2024\",\"doc\":true,\"doctest\":false,\"test\":true},\"profile\":{\"opt_level\":\"0\",\"debuginfo\":0,\"debug_assertions\":true,\"overflow_checks\":true,\"test\":false},\"features\":[],\"filenames\":[],\"executable\":\"$FAKE/operator\",\"fresh\":true}" ;;
 esac
@@ -107,11 +108,11 @@ impl Scripted {
         fs::write(self.fake.path(file), "").unwrap();
     }
 
-    /// Starts a command and waits until one of its scripts hangs; gives the id of that, too.
-    async fn hanging(&self, args: &str) -> (Child, u32) {
+    /// Starts a command and waits until one of its scripts hangs. Returns also the process id of the script.
+    async fn hanging(&self, mut command: Command) -> (Child, u32) {
         drop(fs::remove_file(self.fake.path("pid")));
-        let child = self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let pid = until(format!("opgen {args} runs a script"), PATIENCE, async || {
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let pid = until(format!("{command:?} runs a script"), PATIENCE, async || {
             let text = fs::read_to_string(self.fake.path("pid")).map_err(|error| error.to_string())?;
             text.trim().parse().map_err(|_| text)
         });
@@ -248,7 +249,7 @@ async fn a_signal_ends_what_a_verb_has_started() {
     for (hang, signal, code) in [("hang", Signal::TERM, 143), ("run", Signal::INT, 130)] {
         scripted.ask(hang);
         for (_, line) in &lines {
-            let (mut child, script) = scripted.hanging(line).await;
+            let (mut child, script) = scripted.hanging(scripted.command(line)).await;
             kill_process(Pid::from_child(&child), signal).unwrap();
             assert_eq!(child.wait().unwrap().code(), Some(code), "opgen {line}");
             until(format!("opgen {line} leaves nothing running"), PATIENCE, async || {
@@ -261,12 +262,35 @@ async fn a_signal_ends_what_a_verb_has_started() {
 }
 
 #[tokio::test]
+async fn builds_have_no_variables_of_the_cargo_that_runs_opgen() {
+    let scripted = Scripted::new();
+    scripted.ask("hang");
+    for line in ["dev --port 0", "generate --dry-run", "tree"] {
+        let mut command = scripted.command(line);
+        command.envs([
+            ("CARGO_PKG_NAME", "opgen-cli"),
+            ("CARGO_MANIFEST_DIR", "/opgen/cli"),
+            ("CARGO_INCREMENTAL", "0"),
+        ]);
+        let (mut child, _) = scripted.hanging(command).await;
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        child.wait().unwrap();
+        let environment = fs::read_to_string(scripted.fake.path("environment")).unwrap();
+        let of_package = |line: &&str| line.starts_with("CARGO_PKG_") || line.starts_with("CARGO_MANIFEST_");
+        assert_eq!(environment.lines().find(of_package), None, "opgen {line}");
+        // A setting of the user, which the build keeps.
+        assert!(environment.lines().any(|line| line == "CARGO_INCREMENTAL=0"), "opgen {line}\n{environment}");
+        fs::remove_file(scripted.fake.path("environment")).unwrap();
+    }
+}
+
+#[tokio::test]
 async fn a_signal_leaves_nothing_of_a_half_written_project() {
     let scripted = Scripted::new();
     scripted.ask("hang");
     let empty = Place::new();
     let line = format!("{GOOD} --path {}/deep/demo", empty.root.display());
-    let (mut child, formatter) = scripted.hanging(&line).await;
+    let (mut child, formatter) = scripted.hanging(scripted.command(&line)).await;
     assert!(names(&empty.root).iter().any(|name| name.to_string_lossy().starts_with(".opgen-new-")));
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(143));
