@@ -4,94 +4,15 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
-    process::Command,
+    path::Path,
 };
 
 use serde_json::Value;
 
-use crate::scaffold::command::{Run, cargo, checkout, command, folder_of_projects, target_folder, target_of_projects};
-
-/// A scaffolded project, with a name of its own: cargo takes packages of one name at one place in their workspaces for one, and
-/// builds all projects into one folder. It resolves to the versions that opgen itself is tested with.
-struct Project {
-    root: PathBuf,
-}
-
-impl Project {
-    fn new(case: &str, args: &str) -> Self {
-        let root = folder_of_projects().join(case);
-        if root.exists() {
-            fs::remove_dir_all(&root).expect("the last run's project goes");
-        }
-        fs::create_dir_all(&root).expect("a folder");
-        let run = Run::of(command(&root, &format!("new {args} --path .")), &root);
-        assert_eq!(run.code, 0, "{}", run.stderr);
-        fs::copy(checkout().join("Cargo.lock"), root.join("Cargo.lock")).expect("a lock file");
-        Self { root }
-    }
-
-    /// Runs cargo and returns all it said.
-    #[track_caller]
-    fn cargo(&self, args: &str) -> String {
-        Self::said(cargo(&self.root, &target_of_projects()), args)
-    }
-
-    /// Returns the warnings of Clippy. It compiles the packages of the project with Clippy, and uses the dependencies that are built:
-    /// `cargo clippy` would check each of them once more.
-    #[track_caller]
-    fn lint(&self) -> String {
-        let mut command = cargo(&self.root, &target_of_projects());
-        command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
-        Self::said(command, "build --quiet --all-targets")
-    }
-
-    #[track_caller]
-    fn said(mut command: Command, args: &str) -> String {
-        let output = command.args(args.split_whitespace()).output().expect("cargo runs");
-        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success(), "cargo {args}\n{said}");
-        said
-    }
-
-    fn opgen(&self, args: &str) -> Run {
-        let mut command = command(&self.root.join("api"), args);
-        command.env("CARGO_TARGET_DIR", target_of_projects());
-        Run::of(command, &self.root)
-    }
-
-    #[track_caller]
-    fn check_opgen(&self, args: &str, code: i32, said: &str) -> String {
-        let run = self.opgen(args);
-        assert_eq!(run.code, code, "opgen {args}\n{}{}", run.stdout, run.stderr);
-        assert!(run.stderr.contains(said), "opgen {args}: `{said}` is not in\n{}", run.stderr);
-        run.stdout
-    }
-
-    /// The folder of the YAML: text by path.
-    fn deploy(&self) -> BTreeMap<String, String> {
-        let mut files = BTreeMap::new();
-        let mut folders = vec![self.root.join("deploy")];
-        while let Some(folder) = folders.pop() {
-            for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
-                if path.is_dir() {
-                    folders.push(path);
-                } else {
-                    let name = path.strip_prefix(self.root.join("deploy")).expect("a path below").display().to_string();
-                    files.insert(name, fs::read_to_string(path).expect("text"));
-                }
-            }
-        }
-        files
-    }
-
-    fn edit(&self, path: &str, from: &str, to: &str) {
-        let path = self.root.join(path);
-        let text = fs::read_to_string(&path).expect("text");
-        assert!(text.contains(from), "`{from}` is in {}", path.display());
-        fs::write(path, text.replace(from, to)).expect("a file");
-    }
-}
+use crate::{
+    project::Project,
+    scaffold::command::{Run, cargo, checkout, command, target_folder, target_of_projects},
+};
 
 #[test]
 fn a_new_project_builds_passes_its_tests_and_keeps_its_yaml_current() {

@@ -3,4 +3,5 @@
 
 mod check;
 mod generate;
+mod project;
 mod scaffold;

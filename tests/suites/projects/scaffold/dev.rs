@@ -1,6 +1,5 @@
 //! `opgen dev`: from the build to Available, from an edit to the new operator, and to an end that leaves nothing.
 
-mod bench;
 mod readme;
 mod run;
 
@@ -16,11 +15,11 @@ use opgen_tests::wait::{self, PATIENCE};
 use rustix::process::{Pid, Signal, kill_process};
 
 use self::{
-    bench::Bench,
     readme::Readme,
     run::{Running, processes_of},
 };
 use super::command::{Place, Run, checkout};
+use crate::project::Project;
 
 /// From the end of the build to Available, and from the end of a build to the operator's restart: the measured times are
 /// printed, and this is what they may be on a machine that does much else.
@@ -62,19 +61,19 @@ async fn two_operators_become_available_side_by_side_and_leave_nothing() {
 
 #[tokio::test]
 async fn an_edit_is_live_and_what_does_not_compile_changes_nothing() {
-    let bench = Bench::new("edits");
-    let mut running = Running::start_project(bench.root());
+    let project = Project::new("dev-edits", "edits --group demo.example.com --kind Widget");
+    let mut running = Running::start_project(&project.root);
     running.kubeconfig = running.stdout("export KUBECONFIG=").text.split_once('=').unwrap().1.into();
     running.stdout("Available=True");
     let operator = running.operator().expect("the operator runs");
 
-    bench.edit("controller/src/widget.rs", "fn config(", "fn konfig(");
+    project.edit("controller/src/widget.rs", "fn config(", "fn konfig(");
     running.stderr("the previous build keeps running until the next change");
     assert_eq!(running.operator(), Some(operator));
     assert!(running.said().contains("controller/src/widget.rs:"), "{}", running.said());
 
-    let saved = bench.edit("controller/src/widget.rs", "fn konfig(", "fn config(");
-    let saved = saved.max(bench.edit("controller/src/widget.rs", "join(\"\\n\")", "join(\"; \")"));
+    let saved = project.edit("controller/src/widget.rs", "fn konfig(", "fn config(");
+    let saved = saved.max(project.edit("controller/src/widget.rs", "join(\"\\n\")", "join(\"; \")"));
     running.is_restarted_soon_after(saved);
     let configs = Api::<ConfigMap>::namespaced(running.client().await, "default");
     wait::until_object(&configs, "widget-sample", "is what the new code makes", |config| {
@@ -83,24 +82,24 @@ async fn an_edit_is_live_and_what_does_not_compile_changes_nothing() {
     .await;
     assert_ne!(running.operator(), Some(operator));
 
-    let saved = bench.edit("api/src/widget.rs", "max = 50", "max = 60");
+    let saved = project.edit("api/src/widget.rs", "max = 50", "max = 60");
     running.is_restarted_soon_after(saved);
     let kind = ApiResource::from_gvk(&GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition"));
     let definitions = Api::<DynamicObject>::all_with(running.client().await, &kind);
     let definition = definitions.get("widgets.demo.example.com").await.unwrap();
     assert!(definition.data.to_string().contains("\"maximum\":60"), "{definition:?}");
 
-    an_operator_that_is_killed_is_said_and_started_after_the_next_change(&bench, &mut running);
+    an_operator_that_is_killed_is_said_and_started_after_the_next_change(&project, &mut running);
     running.end_with(Signal::INT).await;
 }
 
-fn an_operator_that_is_killed_is_said_and_started_after_the_next_change(bench: &Bench, running: &mut Running) {
+fn an_operator_that_is_killed_is_said_and_started_after_the_next_change(project: &Project, running: &mut Running) {
     let operator = running.operator().expect("the operator runs");
     kill_process(Pid::from_raw(operator).unwrap(), Signal::KILL).unwrap();
     running.stderr("error: edits exited unexpectedly: signal: 9");
     running.stderr("hint: it restarts after the next change");
     assert_eq!(running.operator(), None);
-    let saved = bench.edit("controller/src/widget.rs", "join(\"; \")", "join(\", \")");
+    let saved = project.edit("controller/src/widget.rs", "join(\"; \")", "join(\", \")");
     running.is_restarted_soon_after(saved);
 }
 
@@ -175,17 +174,18 @@ fn a_port_that_is_taken_is_said_before_anything_is_built() {
 
 #[test]
 fn a_project_without_an_operator_or_without_cargo_is_refused() {
-    let bench = Bench::new("refused");
-    let project = bench.root().join("opgen.toml");
-    let text = fs::read_to_string(&project).unwrap();
-    fs::write(&project, text.replace("name = \"refused\"", "name = \"other\"")).unwrap();
+    let project = Project::new("dev-refused", "refused --group demo.example.com --kind Widget");
+    let options = project.root.join("opgen.toml");
+    let text = fs::read_to_string(&options).unwrap();
+    fs::write(&options, text.replace("name = \"refused\"", "name = \"other\"")).unwrap();
     let said = "error: the workspace has no package `other`\n\n\
                 hint: use the name of the operator's package as `name` in `opgen.toml`\n";
-    assert_eq!(bench.opgen("dev"), (1, said.to_owned()));
+    let run = project.opgen("dev");
+    assert_eq!((run.code, &*run.stderr), (1, said));
 
-    fs::write(&project, text).unwrap();
-    fs::rename(bench.root().join("operator/src/main.rs"), bench.root().join("operator/src/lib.rs")).unwrap();
-    let (code, said) = bench.opgen("dev");
+    fs::write(&options, text).unwrap();
+    fs::rename(project.root.join("operator/src/main.rs"), project.root.join("operator/src/lib.rs")).unwrap();
+    let Run { code, stderr: said, .. } = project.opgen("dev");
     assert_eq!(code, 1, "{said}");
     assert!(said.starts_with("error: package `refused` has no binary of the same name\n"), "{said}");
     assert!(
@@ -193,9 +193,9 @@ fn a_project_without_an_operator_or_without_cargo_is_refused() {
         "{said}"
     );
 
-    let mut command = super::command::command(bench.root(), "dev");
-    command.env("PATH", bench.root().join("deploy"));
-    let run = Run::of(command, bench.root());
+    let mut command = super::command::command(&project.root, "dev");
+    command.env("PATH", project.root.join("deploy"));
+    let run = Run::of(command, &project.root);
     let said = "error: no working `cargo` found on the PATH\n";
     assert!(
         run.code == 1 && run.stderr.starts_with(said) && run.stderr.contains("hint: install Rust"),
