@@ -119,7 +119,7 @@ where
     })
 }
 
-/// Returns a case that needs Helm or kustomize. It runs on its own plane with a port.
+/// Returns a case that needs Helm or kustomize. It starts its own API server, which listens on a port.
 pub fn case_with_tools<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -134,7 +134,7 @@ where
             .with_ignored_flag(!is_required());
     }
     trial(options.form, &name, move || {
-        // The build is no part of the case, which has a time limit.
+        // Builds the tools if they are missing, before the time limit of the case begins.
         tools::find().map_err(|missing| missing.to_string())?;
         let runtime = runtime(&options);
         let plane = runtime.block_on(Plane::start(options)).map_err(|missing| missing.to_string())?;

@@ -42,17 +42,18 @@ impl HealthRegistry {
         Self { decoded: decoded.into_iter().collect(), healths: Mutex::default() }
     }
 
-    /// Returns the health of the watch that delivers objects of a kind in exactly its version. Its first call creates it.
+    /// Returns the health of the watch that delivers objects of a kind in exactly its version. It is created if there is none.
     pub(crate) fn of_version(&self, kind: &Kind) -> Health {
         self.healths.lock().entry(version_of(kind)).or_insert_with(|| Health::new(kind.clone())).clone()
     }
 
     /// Returns the health of a watch of a kind, for a consumer that decodes no objects. It is the watch of the kind's version if
-    /// there is one, else that of another version. Its first call creates it.
+    /// there is one, else that of another version. It is created if there is none.
     pub(crate) fn of_any_version(&self, kind: &Kind) -> Health {
-        let is_decoded = |decoded: &&Kind| *decoded == kind;
+        // Kinds are equal whatever their versions are.
+        let is_same_kind = |decoded: &&Kind| *decoded == kind;
         let same_version = self.decoded.iter().find(|decoded| decoded.is_same_version(kind));
-        if let Some(decoded) = same_version.or_else(|| self.decoded.iter().find(is_decoded)) {
+        if let Some(decoded) = same_version.or_else(|| self.decoded.iter().find(is_same_kind)) {
             return self.of_version(decoded);
         }
         let known = self.healths.lock().values().find(|health| health.kind() == kind).cloned();

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_without_a_finished_run_is_empty() {
+    fn fields_without_a_value_are_absent_in_the_json_of_an_entry() {
         assert_eq!(serde_json::from_str::<RecordEntry>("{}").unwrap(), RecordEntry::default());
         let entry = RecordEntry { version: Some("0.1.0".to_owned()), unfinished: None };
         assert_eq!(serde_json::to_string(&entry).unwrap(), r#"{"version":"0.1.0"}"#);

@@ -41,7 +41,7 @@ impl Backoff {
 
 /// A source of jitter: numbers with random bits. Any function `Fn() -> u64` implements it.
 pub trait Jitter: Send + Sync {
-    /// Returns the next number.
+    /// Returns the next 64 random bits.
     fn bits(&self) -> u64;
 }
 
@@ -63,6 +63,7 @@ impl Seeded {
 }
 
 impl Jitter for Seeded {
+    /// Returns the next number of SplitMix64; the constants are those of its reference implementation.
     fn bits(&self) -> u64 {
         const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
         let mut bits = self.0.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);

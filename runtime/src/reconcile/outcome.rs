@@ -38,7 +38,8 @@ pub(super) struct OutcomeReport<'a> {
 }
 
 impl<'a> OutcomeReport<'a> {
-    /// Creates a report of a pass that no own write led to, without own writes, message, timeouts and status of nodes.
+    /// Creates a report with no message, no timeouts and the stored status, of a pass that was not triggered by a write of this
+    /// operator and has changed nothing. Callers set the other fields.
     pub(super) fn new(
         entry: &'a Entry<Encoded>,
         direction: Direction,

@@ -94,7 +94,7 @@ impl<O: Owner, P> StoredStatus for TreePrimary<O, P> {
     }
 
     fn conditions(&self) -> &Status {
-        // Encoded and decoded as text, which copies nothing of the rest of the status, whatever its type is.
+        // The type of the status is the user's, so it is encoded as JSON, of which only the conditions are decoded.
         let decode = || serde_json::from_slice(&serde_json::to_vec(self.decoded.object.status()?).ok()?).ok();
         self.decoded.conditions.get_or_init(|| decode().unwrap_or_default())
     }

@@ -59,13 +59,13 @@ impl ContentDigest {
         Ok(Self::Object(hasher.finish()))
     }
 
-    /// Computes the digest of metadata.
+    /// Computes both hashes of [`ContentDigest::Metadata`].
     fn of_metadata(metadata: &Value) -> Self {
         let (mut content, mut other) = (DefaultHasher::new(), DefaultHasher::new());
-        let (marks, annotations) = split_annotations(metadata);
-        // An operator has applied other content if this mark differs.
-        (&metadata["labels"], annotations, marks.get(APPLIED_ANNOTATION)).hash(&mut content);
-        (&metadata["finalizers"], marks).hash(&mut other);
+        let (own_annotations, annotations) = split_annotations(metadata);
+        // This annotation of opgen is a hash of the content that an operator has applied.
+        (&metadata["labels"], annotations, own_annotations.get(APPLIED_ANNOTATION)).hash(&mut content);
+        (&metadata["finalizers"], own_annotations).hash(&mut other);
         let entries = metadata["managedFields"].as_array().into_iter().flatten();
         let (of_status, others): (Vec<_>, Vec<_>) = entries.partition(|entry| entry["subresource"] == "status");
         of_status.hash(&mut other);

@@ -130,12 +130,12 @@ pub(crate) struct ClusterRecord {
 }
 
 impl ClusterRecord {
-    /// Returns the annotations of the record.
+    /// Returns the annotations of the ConfigMap: the Secret with the kubeconfig, and how objects in the cluster are torn down.
     pub(crate) fn annotations(&self) -> Map<String, Value> {
         let mut annotations = Map::new();
         annotations.insert(RECORD_ANNOTATION.to_owned(), self.secret.to_text().into());
-        if let Some(time) = self.abandon_after {
-            annotations.insert(ABANDON_ANNOTATION.to_owned(), time.as_secs_f64().ceil().to_string().into());
+        if let Some(timeout) = self.abandon_after {
+            annotations.insert(ABANDON_ANNOTATION.to_owned(), timeout.as_secs_f64().ceil().to_string().into());
         }
         if self.background {
             annotations.insert(BACKGROUND_ANNOTATION.to_owned(), "true".into());

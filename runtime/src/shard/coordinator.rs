@@ -113,7 +113,7 @@ impl ShardCoordinator {
         let (facts, shards) = (&self.facts, &self.shards);
         let mut membership = Membership::new(facts.leases(), self.names.clone(), shards.count(), &facts.options);
         let mut last_reason = None;
-        let agreed = membership.wait_until_agreed(|reason| {
+        let agreed = membership.wait_until_same_shard_count(|reason| {
             if last_reason.as_ref() != Some(&reason) {
                 tracing::info!("{reason}");
                 shards.set_waiting(Some(reason.clone()));

@@ -38,14 +38,14 @@ struct HeldShards {
 pub(super) enum WaitReason {
     /// Its Lease is not held, or those of the others are not listed.
     #[error("waiting for the Leases of the members")]
-    NoMember,
+    MembersUnknown,
     /// A live member has another number of shards.
-    #[error("waiting for the end of member {member}, which has {number} shards")]
-    OtherNumber {
+    #[error("waiting for the end of member {member}, which has {count} shards")]
+    OtherShardCount {
         /// The Lease of the member.
         member: String,
-        /// The number.
-        number: u16,
+        /// Its number of shards.
+        count: u16,
     },
 }
 
@@ -68,7 +68,7 @@ impl Shards {
             gates: Mutex::default(),
             pass_ended: Notify::new(),
             watches: Mutex::default(),
-            waiting: Mutex::new(Some(WaitReason::NoMember)),
+            waiting: Mutex::new(Some(WaitReason::MembersUnknown)),
         }))
     }
 
@@ -88,7 +88,7 @@ impl Shards {
         watch
     }
 
-    /// Returns whether the object of a uid belongs into the caches.
+    /// Returns whether the caches hold the object of a uid.
     pub(crate) fn contains(&self, uid: &Uid) -> bool {
         self.0.cached.borrow().set.contains(self.0.count.shard_of(uid))
     }
@@ -102,8 +102,8 @@ impl Shards {
         Some(ShardPass(Some(PassPermit { shards: self.clone(), shard, lead: gate.lead.clone() })))
     }
 
-    /// Adds a shard that was taken: its objects belong into the caches from now on. Returns a number for
-    /// [`Shards::wait_until_cached`].
+    /// Adds a shard that this replica has taken. The watches load its objects from now on. No pass over them begins until
+    /// [`Shards::wait_until_cached`] has returned for the number that this function returns.
     pub(crate) fn add(&self, shard: u16, lead: &Lead) -> u64 {
         self.0.leads.add(lead.clone());
         let gate = ShardGate { lead: lead.clone(), is_open: false, running_passes: 0 };
@@ -187,14 +187,14 @@ impl Shards {
     /// that a rolling update can end the others.
     pub(crate) fn describe_waiting(&self) -> Option<String> {
         match &*self.0.waiting.lock() {
-            Some(reason @ WaitReason::OtherNumber { .. }) => Some(format!("{reason}\n")),
-            Some(WaitReason::NoMember) | None => None,
+            Some(reason @ WaitReason::OtherShardCount { .. }) => Some(format!("{reason}\n")),
+            Some(WaitReason::MembersUnknown) | None => None,
         }
     }
 
     /// Returns a line for each reason why this replica is not ready; empty if it is.
     pub(crate) fn describe_unready(&self) -> String {
-        if let Some(reason @ WaitReason::NoMember) = &*self.0.waiting.lock() {
+        if let Some(reason @ WaitReason::MembersUnknown) = &*self.0.waiting.lock() {
             return format!("{reason}\n");
         }
         let gates = self.0.gates.lock();
@@ -300,7 +300,7 @@ mod tests {
     async fn a_replica_is_ready_when_it_takes_shards_and_has_listed_those_that_it_holds() {
         let (shards, _) = single();
         assert_eq!(shards.describe_unready(), "waiting for the Leases of the members\n");
-        shards.set_waiting(Some(WaitReason::OtherNumber { member: "other".to_owned(), number: 8 }));
+        shards.set_waiting(Some(WaitReason::OtherShardCount { member: "other".to_owned(), count: 8 }));
         assert_eq!(shards.describe_unready(), "", "a rolling update waits until it is ready");
         assert!(shards.describe_waiting().unwrap().contains("which has 8 shards"));
         shards.set_waiting(None);

@@ -27,7 +27,7 @@ pub(super) struct Members {
     others: BTreeMap<String, OtherMember>,
     /// The members that the current list contains, until it is complete.
     listed: Option<BTreeSet<String>>,
-    is_listed: bool,
+    is_loaded: bool,
 }
 
 /// Another member.
@@ -45,7 +45,7 @@ struct OtherMember {
 
 impl Members {
     pub(super) fn new(own: String, prefix: String, count: ShardCount, lease_duration: Duration) -> Self {
-        Self { own, prefix, count, lease_duration, others: BTreeMap::new(), listed: None, is_listed: false }
+        Self { own, prefix, count, lease_duration, others: BTreeMap::new(), listed: None, is_loaded: false }
     }
 
     /// Begins a list of all members.
@@ -58,12 +58,12 @@ impl Members {
         if let Some(listed) = self.listed.take() {
             self.others.retain(|name, _| listed.contains(name));
         }
-        self.is_listed = true;
+        self.is_loaded = true;
     }
 
     /// Returns whether a list was complete.
-    pub(super) fn is_listed(&self) -> bool {
-        self.is_listed
+    pub(super) fn is_loaded(&self) -> bool {
+        self.is_loaded
     }
 
     /// Records the Lease of a member, which a list or an event contains. A Lease without a holder was released.
@@ -123,7 +123,7 @@ impl Members {
     }
 
     /// Returns a live member with another number of shards, and that number.
-    pub(super) fn other_number(&self) -> Option<(&str, u16)> {
+    pub(super) fn other_shard_count(&self) -> Option<(&str, u16)> {
         let mut others = self.others.iter().filter(|(_, member)| !member.has_ended && !self.has_same_number(member));
         others.next().map(|(name, member)| (name.as_str(), member.shards.unwrap_or_default()))
     }
@@ -211,10 +211,10 @@ mod tests {
         members.forget("shop-member-d");
         assert_eq!(live(&members), ["shop-member-a", "shop-member-c"]);
         members.begin_list();
-        assert!(!members.is_listed());
+        assert!(!members.is_loaded());
         members.observe(lease("shop-member-d", 4, 0), Instant::now());
         members.end_list();
-        assert!(members.is_listed());
+        assert!(members.is_loaded());
         assert_eq!(live(&members), ["shop-member-a", "shop-member-d"]);
     }
 
@@ -222,10 +222,10 @@ mod tests {
     async fn a_member_with_another_number_of_shards_is_reported_and_gets_no_shard() {
         let mut members = members();
         members.observe(lease("shop-member-b", 8, 0), Instant::now());
-        assert_eq!(members.other_number(), Some(("shop-member-b", 8)));
+        assert_eq!(members.other_shard_count(), Some(("shop-member-b", 8)));
         assert_eq!(live(&members), ["shop-member-a"]);
         advance(SECOND * 15).await;
         members.confirm(lease("shop-member-b", 8, 0), Instant::now());
-        assert_eq!(members.other_number(), None);
+        assert_eq!(members.other_shard_count(), None);
     }
 }

@@ -58,14 +58,14 @@ impl Membership {
         self.members.ended()
     }
 
-    /// Waits until this member may take shards: it knows the others, and none has another number of shards. `on_wait` gets the
-    /// reason for waiting.
-    pub(super) async fn wait_until_agreed(&mut self, mut on_wait: impl FnMut(WaitReason)) {
+    /// Waits until this member may take shards: the list of the members is loaded, and all live members are configured with the same
+    /// number of shards. Calls `on_wait` with each reason for waiting.
+    pub(super) async fn wait_until_same_shard_count(&mut self, mut on_wait: impl FnMut(WaitReason)) {
         loop {
-            if !self.members.is_listed() {
-                on_wait(WaitReason::NoMember);
-            } else if let Some((member, number)) = self.members.other_number() {
-                on_wait(WaitReason::OtherNumber { member: member.to_owned(), number });
+            if !self.members.is_loaded() {
+                on_wait(WaitReason::MembersUnknown);
+            } else if let Some((member, count)) = self.members.other_shard_count() {
+                on_wait(WaitReason::OtherShardCount { member: member.to_owned(), count });
             } else {
                 return;
             }

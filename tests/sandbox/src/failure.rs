@@ -102,11 +102,12 @@ impl Failure {
 
     /// Returns a 422 for an object, with a cause for each invalid field.
     pub(crate) fn invalid(kind: &Kind, name: &str, causes: &[Cause]) -> Self {
-        Self::invalid_as(&kind.kind, kind.error_group(), name, causes)
+        Self::invalid_of_kind(&kind.kind, kind.error_group(), name, causes)
     }
 
-    /// Returns a 422 for an object that has no served kind, or another one than the path.
-    pub(crate) fn invalid_as(kind: &str, group: &str, name: &str, causes: &[Cause]) -> Self {
+    /// Returns a 422 for an invalid object of a kind that is given by name, since the server does not serve it or its path is that of
+    /// another kind.
+    pub(crate) fn invalid_of_kind(kind: &str, group: &str, name: &str, causes: &[Cause]) -> Self {
         let dot = if group.is_empty() { "" } else { "." };
         let message = format!("{kind}{dot}{group} {name:?} is invalid: {}", join_causes(causes));
         let mut failure = Self::unprocessable(message);
@@ -118,11 +119,11 @@ impl Failure {
 
     /// Returns a 422 for the options of a list or a watch.
     pub(crate) fn invalid_list_options(causes: &[Cause]) -> Self {
-        Self::invalid_as("ListOptions", "meta.k8s.io", "", causes)
+        Self::invalid_of_kind("ListOptions", "meta.k8s.io", "", causes)
     }
 
     /// Returns a 500 without a reason, for errors to which Kubernetes gives none.
-    pub(crate) fn unexplained(message: impl Into<String>) -> Self {
+    pub(crate) fn internal_without_reason(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message)
     }
 

@@ -28,8 +28,8 @@ pub(super) fn check_needed(versioned: &VersionedType, member: &Member, dated: &[
     }
 }
 
-/// Reports two fields or variants with one name in a version, in Rust or in JSON, and a version of an enum without
-/// variants.
+/// Reports members (fields or variants) of one version that have the same name in Rust or in JSON. Reports also an enum that has no
+/// variants in some version.
 pub(super) fn check_names(model: &VersionsModule, versioned: &VersionedType, diags: &mut Diags) {
     let noun = if versioned.is_enum() { "variants" } else { "fields" };
     let mut reported = Vec::new();

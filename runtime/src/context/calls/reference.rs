@@ -1,4 +1,4 @@
-//! Lets a hand-written node add and remove references to other objects. A reference blocks the deletion of the object that it names.
+//! Lets the user's code in a tree node add and remove references to other objects. A reference blocks the deletion of the object that it names.
 
 use super::Calls;
 use crate::{

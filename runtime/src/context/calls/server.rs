@@ -1,4 +1,4 @@
-//! Gives hand-written nodes access to non-resource paths of the API server and to the raw client.
+//! Gives the user's code in a tree node access to non-resource paths of the API server and to the raw client.
 
 use super::Calls;
 use crate::{

@@ -33,7 +33,10 @@ pub(crate) fn files(project: &Project, definitions: &[Definition]) -> Result<Vec
         (path("Chart.yaml"), yaml::render(&path("Chart.yaml"), &[&description(project)])?),
         (path("values.yaml"), values::file(project, &path("values.yaml"))?),
         (path("values.schema.json"), json::render(schema::document(project))),
-        (path("templates/_helpers.tpl"), format!("{}\n{}", yaml::TEMPLATE_HEADER, placeholders.named(NAMED))),
+        (
+            path("templates/_helpers.tpl"),
+            format!("{}\n{}", yaml::TEMPLATE_HEADER, placeholders.fill_named_templates(NAMED)),
+        ),
     ];
     for (file, documents) in objects::templates(project, &placeholders, definitions) {
         let path = path(&format!("templates/{file}"));

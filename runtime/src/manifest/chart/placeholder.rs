@@ -143,14 +143,14 @@ impl<'a> Placeholders<'a> {
         })
     }
 
-    /// Returns the named templates of this chart.
-    pub(super) fn named(&self, text: &str) -> String {
+    /// Replaces the placeholders, such as `$CHART`, in the named templates of the chart (`_helpers.tpl`).
+    pub(super) fn fill_named_templates(&self, text: &str) -> String {
         let name = &self.project.name;
         let lease = match self.project.lease == format!("{name}.opgen.dev") {
             true => format!("(printf \"%s.opgen.dev\" (include \"{name}.fullname\" .))"),
             false => json!(self.project.lease).to_string(),
         };
-        // An operator of one namespace has the rights for that of its release only.
+        // A namespaced operator has permissions only in the namespace of its Helm release.
         let namespaces = match self.project.namespaced {
             true => "{{- $_ := set $defaults \"namespaces\" (list .Release.Namespace) -}}\n",
             false => "",

@@ -1,4 +1,4 @@
-//! Creates the provider of spans of the process: sampling, resource, batches and the exporter.
+//! Creates the `TracerProvider` of OpenTelemetry: sampler, attributes of the process, batches and OTLP exporter.
 
 use super::{
     layer::BoxedLayer,

@@ -26,7 +26,7 @@ pub(super) async fn create(request: ResourceRequest<'_>) -> Result<ApiResponse, 
     crate::patch::check_manager(request.call, "CreateOptions")?;
     let mut decoded = request.decode()?;
     if object::version(&decoded.object).is_some() {
-        return Err(Failure::unexplained("resourceVersion should not be set on objects to be created"));
+        return Err(Failure::internal_without_reason("resourceVersion should not be set on objects to be created"));
     }
     request.set_name_from_path(&mut decoded.object)?;
     reject_terminating(request, object::name(&decoded.object))?;
@@ -35,7 +35,8 @@ pub(super) async fn create(request: ResourceRequest<'_>) -> Result<ApiResponse, 
         Err(WriteError::Failure(failure, failure_warnings)) => {
             return Ok(ApiResponse::from(failure).with_warnings(decoded.warnings).with_warnings(failure_warnings));
         }
-        Err(WriteError::Conflict) => return Err(Failure::internal("an object came into being in between")),
+        // Only an update ends with this conflict: `write::create` returns the 409 as a failure.
+        Err(WriteError::Conflict) => return Err(Failure::internal("the object was created concurrently")),
     };
     let answer = read::write_response(request, StatusCode::CREATED, written.state)?;
     Ok(answer.with_warnings(decoded.warnings).with_warnings(written.warnings))

@@ -79,7 +79,7 @@ pub(super) fn version(options: &Options, verb: Verb) -> Result<Option<u64>, Fail
         let message = format!("resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: {why}");
         match verb {
             Verb::List => Failure::bad_request(format!("invalid resource version: {message}")),
-            _ => Failure::unexplained(message),
+            _ => Failure::internal_without_reason(message),
         }
     })
 }

@@ -91,7 +91,7 @@ async fn drop_creation(run: &CheckRun) -> CheckResult {
     client.follow().until_equal(&client.list().await?).await
 }
 
-/// Checks statement 116.
+/// Checks statement 116: a `get` or `list` that is dropped at any point does not affect later calls.
 async fn drop_reads(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 20).await?;

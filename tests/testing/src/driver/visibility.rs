@@ -1,5 +1,5 @@
-//! Checks that each option and each part of the source of an application changes the objects of a driver, or is refused or declared as
-//! ignored: rules 16 to 20 of the [suite](super).
+//! Checks that a driver ignores no setting silently: each option of an application and each field of its source changes the objects that
+//! the driver creates, is refused, or is declared as ignored. These are rules 16 to 20 of the [suite](super).
 
 use opgen::testing::ApplicationHarness;
 

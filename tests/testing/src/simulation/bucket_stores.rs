@@ -143,7 +143,7 @@ impl BucketStores {
         Ok(())
     }
 
-    /// Takes the current revisions as those before the samples.
+    /// Stores the current revisions: [`Self::objects`] returns what is written after them.
     pub(super) fn set_base_revisions(&self) {
         for kind in self.kinds.iter() {
             let last = self.entries(&kind.bucket).iter().map(|entry| entry.revision).max().unwrap_or_default();
@@ -151,19 +151,20 @@ impl BucketStores {
         }
     }
 
-    /// Returns the objects that were written after the base revisions, and the other entries, such as claims.
+    /// Returns the objects that were written since [`Self::set_base_revisions`]. An entry that is no object of its kind is returned as
+    /// an object that holds its text.
     pub(super) fn objects(&self) -> Vec<Value> {
         let entries = self.entries_since_base();
         let objects = entries.iter().map(|(kind, entry)| {
             let mut object = kind.snapshot_object(&entry.key, &entry.value);
             if let Some(claim) = self.entry(&kind.bucket, &claim_key(&entry.key)) {
-                // The object of an invalid value is the one in its claim.
+                // The claim of an entry, an entry of the runtime, has a copy of the last valid object.
                 if kind.object(&entry.key, &entry.value).is_none() {
                     object = kind.snapshot_object(&entry.key, &claim.value);
                 }
                 complete_by_claim(&mut object, &claim.value);
             }
-            // The API keeps it for itself.
+            // A field of the runtime, which its API removes from each response.
             if let Some(fields) = object.as_object_mut() {
                 fields.remove("opgen");
             }

@@ -184,7 +184,7 @@ impl ResourceRequest<'_> {
         }
         if name != kind.kind {
             let cause = Cause::invalid("kind", &name.into(), &format!("must be {}", kind.kind));
-            return Err(Failure::invalid_as(name, &kind.group, object::name(object), &[cause]));
+            return Err(Failure::invalid_of_kind(name, &kind.group, object::name(object), &[cause]));
         }
         Ok(())
     }
