@@ -114,7 +114,8 @@ pub fn availability(form: Form) -> Result<(), Missing> {
     Err(Missing(format!("Go is not installed and {ASSETS} is not set")))
 }
 
-/// Returns the programs of a form, and builds them if they are missing. Concurrent processes build them once.
+/// Returns the programs for a control plane or for a whole cluster, and builds those that are missing. If several processes need them at
+/// once, one builds and the others wait.
 ///
 /// # Errors
 /// Fails with the missing program, or with the reason why it can't be built.

@@ -25,7 +25,7 @@ impl BucketApi {
         kube::Client::new(service, namespace)
     }
 
-    /// Returns a client without an API server: paths of other kinds do not exist.
+    /// Returns a client without an API server. A request for a kind that is in no bucket is answered with 404.
     pub(crate) fn standalone_client(self) -> kube::Client {
         let service = tower::service_fn(move |request: Request<kube::client::Body>| {
             let api = self.clone();

@@ -258,7 +258,7 @@ mod tests {
         (timeouts.wrap(kube::Client::new(service, "default"), counters.clone()), counters)
     }
 
-    async fn ask(client: &kube::Client, query: &str) -> String {
+    async fn request_error(client: &kube::Client, query: &str) -> String {
         let request = Request::get(format!("/api/v1/pods{query}")).body(Body::empty()).unwrap();
         let body = match client.send(request).await {
             Ok(response) => response.into_body().collect_bytes().await.map(drop),
@@ -275,8 +275,8 @@ mod tests {
     async fn a_call_that_is_never_answered_ends() {
         let began = Instant::now();
         let (client, counters) = client(SECOND * 1_000_000, &[], timeouts());
-        assert!(ask(&client, "").await.contains("the API server did not answer within 5s"));
-        assert!(ask(&client, "?watch=true").await.contains("the API server did not answer within 5s"));
+        assert!(request_error(&client, "").await.contains("the API server did not answer within 5s"));
+        assert!(request_error(&client, "?watch=true").await.contains("the API server did not answer within 5s"));
         assert_eq!((began.elapsed().as_secs(), counters.timeouts()), (10, 2));
     }
 
@@ -284,7 +284,7 @@ mod tests {
     async fn an_answer_that_stops_in_the_middle_ends_however_often_it_goes_on() {
         let began = Instant::now();
         let (client, _) = client(SECOND * 4, &[2, 2, 2, 2], timeouts());
-        assert!(ask(&client, "").await.contains("was not complete within 7s"));
+        assert!(request_error(&client, "").await.contains("was not complete within 7s"));
         assert_eq!(began.elapsed().as_secs(), 4 + 7);
     }
 
@@ -292,7 +292,7 @@ mod tests {
     async fn a_watch_goes_on_as_long_as_it_brings_something() {
         let began = Instant::now();
         let (client, _) = client(SECOND, &[2, 2, 2, 2, 2], timeouts());
-        let error = ask(&client, "?allowWatchBookmarks=true&watch=true").await;
+        let error = request_error(&client, "?allowWatchBookmarks=true&watch=true").await;
         assert!(error.contains("no event or bookmark for 3s"), "{error}");
         assert_eq!(began.elapsed().as_secs(), 1 + 10 + 3);
     }
@@ -303,7 +303,7 @@ mod tests {
         let timeouts = Timeouts::default().connect(longest).response(longest).body(longest).watch(longest);
         let (client, counters) = client(SECOND * 3600, &[3600], timeouts);
         for query in ["", "?watch=true"] {
-            let ended = timeout(SECOND * 86_400, ask(&client, query)).await;
+            let ended = timeout(SECOND * 86_400, request_error(&client, query)).await;
             assert!(ended.is_err(), "{ended:?}");
         }
         assert_eq!(counters.timeouts(), 0);

@@ -211,7 +211,8 @@ impl CausalChains {
         }
     }
 
-    /// Returns the chain that leads to the pass of a primary that begins now. A request by a user starts a new chain.
+    /// Begins a pass of a primary: removes the chain that was recorded for it, and returns it with this pass added. A pass that a user
+    /// has requested starts a new chain.
     pub(crate) fn begin_pass(&self, kind: &Kind, primary: &ObjectKey, is_request: bool) -> Chain {
         let mut chains = self.chains.lock();
         let chain = match chains.next_passes.is_empty() {

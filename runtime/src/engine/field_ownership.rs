@@ -51,9 +51,11 @@ pub(crate) fn first_lost_path(sets: &FieldSets<'_>, wanted: &Value) -> Option<St
         // They identify the object, and no manager owns them.
         "apiVersion" | "kind" => false,
         "metadata" => is_metadata_lost(sets, value, &mut path),
+        // The API server records no managers of it.
         "spec" if has_unowned_spec(wanted) => false,
         _ => is_field_lost(sets, name, value, &mut path),
     });
+    // The path was collected from the field up to the root.
     is_lost.then(|| path.into_iter().rev().collect::<Vec<_>>().join("."))
 }
 

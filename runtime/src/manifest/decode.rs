@@ -67,8 +67,8 @@ impl<'a> DecodeCheck<'a> {
         Self { schema, parsed, object, round_trip: controlled.round_trip.as_ref(), findings }
     }
 
-    /// Checks that the sample object can be decoded, then candidates for each value below `spec` and `status`. Reports each failure;
-    /// if the sample itself fails, nothing else is checked.
+    /// Checks that the type can decode the sample object, and copies of it in which one value below `spec` or `status` is replaced by
+    /// another one that the schema allows. Reports each failure; if the sample fails, nothing else is checked.
     fn run(&mut self) {
         let whole_object = self.object.clone();
         if let Some(error) = self.decode_error(&whole_object) {

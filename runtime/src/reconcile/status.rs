@@ -115,7 +115,7 @@ fn has_conditions(stored: &Status, verdict: &Verdict, generation: i64, now: Time
     after == *stored
 }
 
-/// Sets the conditions of the verdict and the observed generation in a status.
+/// Sets the conditions of the verdict in a status, and the observed generation if the verdict is about the whole object.
 fn with_conditions(status: Value, verdict: &Verdict, generation: i64, now: Timestamp) -> Result<Value> {
     let mut status = if status.is_object() { status } else { json!({}) };
     let mut conditions: Vec<Condition> = match status["conditions"].take() {

@@ -69,22 +69,24 @@ fn merge_fields(
     Ok(merged)
 }
 
-/// Merges the elements of a list.
+/// Applies the change from `before` to `after` to the elements of the list `raw`, of which `before` is the decoded form. An element of
+/// `after` belongs to an equal element of `before`, else to one with its `name`, else, if the lengths are equal, to the one at its
+/// position.
 fn merge_items(path: &str, raw: &[Value], before: &[Value], after: &[Value]) -> Result<Vec<Value>, MergeError> {
     let mut is_used = vec![false; before.len()];
     // Returns the first element of `before` that fits and belongs to no element of `after` yet.
-    let mut take = |fits: &dyn Fn(usize, &Value) -> bool| {
+    let mut take_unused = |fits: &dyn Fn(usize, &Value) -> bool| {
         let found = before.iter().enumerate().position(|(at, item)| !is_used[at] && fits(at, item))?;
         is_used[found] = true;
         Some(found)
     };
-    let mut sources: Vec<_> = after.iter().map(|item| take(&|_, old_item| old_item == item)).collect();
+    let mut sources: Vec<_> = after.iter().map(|item| take_unused(&|_, old_item| old_item == item)).collect();
     for (item, source) in after.iter().zip(&mut sources).filter(|(_, source)| source.is_none()) {
-        *source = item["name"].as_str().and_then(|name| take(&|_, old_item| old_item["name"] == name));
+        *source = item["name"].as_str().and_then(|name| take_unused(&|_, old_item| old_item["name"] == name));
     }
     if before.len() == after.len() {
         for (position, source) in sources.iter_mut().enumerate().filter(|(_, source)| source.is_none()) {
-            *source = take(&|at, _| at == position);
+            *source = take_unused(&|at, _| at == position);
         }
     }
     let items = after.iter().zip(sources).enumerate();

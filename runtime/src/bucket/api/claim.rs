@@ -60,9 +60,9 @@ pub(super) enum BucketKeyState {
     Invalid(String),
     /// The claim of an object whose entry is invalid. The claim must be written again before the object is shown from it: its revision may
     /// be lower than that of the last valid entry, and the version of an object must not decrease.
-    Older(Box<StoredObject>),
+    ClaimOutdated(Box<StoredObject>),
     /// The claim of an object that has lost its entry. It must be detached before the object is shown from it.
-    Lost(Box<StoredObject>),
+    EntryLost(Box<StoredObject>),
 }
 
 impl ResolvedObject {
@@ -109,9 +109,9 @@ pub(super) fn key_state(
         // An invalid value is no deletion: the object stays as its claim has it.
         return match invalid {
             Some(invalid) if !claim.is_detached && claim.revision < invalid.revision => {
-                BucketKeyState::Older(Box::new(claim))
+                BucketKeyState::ClaimOutdated(Box::new(claim))
             }
-            None if !claim.is_detached => BucketKeyState::Lost(Box::new(claim)),
+            None if !claim.is_detached => BucketKeyState::EntryLost(Box::new(claim)),
             invalid => in_claim(kind, claim, None, invalid),
         };
     };
@@ -123,7 +123,7 @@ pub(super) fn key_state(
     match is_same {
         true => in_entry(kind, entry, Some(claim), claim_revision, fallback_uid),
         false if claim.is_detached => in_claim(kind, claim, Some(entry), None),
-        false => BucketKeyState::Lost(Box::new(claim)),
+        false => BucketKeyState::EntryLost(Box::new(claim)),
     }
 }
 

@@ -228,7 +228,9 @@ impl KindStore {
         Err(ApiFailure::stale(&self.kind, name).into())
     }
 
-    /// Reads an object; `None` if there is none. An object that has lost its entry is marked as deleted first.
+    /// Reads an object from its entry and its claim; `None` if there is none. If the entry is missing and the claim is left, the object is
+    /// marked as deleted in its claim and read again. If the entry is invalid and its claim is older, the claim is written again
+    /// before the object is read from it.
     ///
     /// # Errors
     /// Those of the bucket. A [failure](Self::invalid_value) if the value is invalid and there is no claim.
@@ -239,9 +241,9 @@ impl KindStore {
             let (entry, claim) = try_join(bucket.get(key), bucket.get(&claim_key)).await?;
             let claim = claim.map(|claim| self.read_claim(&name, &claim));
             let mut state = self.key_state(key, self.read_entry(&name, entry.as_ref()), claim);
-            if let BucketKeyState::Lost(claim) = state {
-                // The two reads are not one: the claim may be that of an object that was created after the entry was read. A create writes
-                // the entry before the claim. So if the entry, read again, is still not that of the claimed object, it is lost.
+            if let BucketKeyState::EntryLost(claim) = state {
+                // The two reads are not atomic: the claim may belong to an object that was created after the entry was read. A create writes
+                // the entry before the claim. If a second read of the entry finds none of this object either, the entry is lost.
                 let entry = bucket.get(key).await?;
                 let claim = ReadClaim { revision: claim.revision, stored: Some(*claim) };
                 state = self.key_state(key, self.read_entry(&name, entry.as_ref()), Some(claim));
@@ -250,8 +252,8 @@ impl KindStore {
                 BucketKeyState::Nothing => return Ok(None),
                 BucketKeyState::Object(object) => return Ok(Some(*object)),
                 BucketKeyState::Invalid(why) => return Err(self.invalid_value(key, &why).into()),
-                BucketKeyState::Older(claim) => self.renew_claim(&claim_key, &claim).await?,
-                BucketKeyState::Lost(claim) => self.detach(&claim_key, *claim).await?,
+                BucketKeyState::ClaimOutdated(claim) => self.renew_claim(&claim_key, &claim).await?,
+                BucketKeyState::EntryLost(claim) => self.detach(&claim_key, *claim).await?,
             }
         }
         Err(BucketError::conflict(key).into())

@@ -212,7 +212,7 @@ async fn visit_selected(
                 return Err(store.invalid_value(key, &why).into());
             }
             BucketKeyState::Invalid(_) => store.last_valid(key),
-            BucketKeyState::Older(_) | BucketKeyState::Lost(_) => {
+            BucketKeyState::ClaimOutdated(_) | BucketKeyState::EntryLost(_) => {
                 store.resolve(key).await?.map(|resolved| resolved.object)
             }
         };

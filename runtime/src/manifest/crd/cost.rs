@@ -1,8 +1,8 @@
 //! Estimates the cost of CEL rules as the API server does before it accepts a CustomResourceDefinition.
 //!
 //! The server multiplies the worst cost of one evaluation by the number of times that the schema may occur in an object. A value
-//! without a bound counts as long as a request may be. This estimate follows the same model without types, so it is near the
-//! server's estimate, not equal. If it exceeds the limit by more than its own error, that is an error; otherwise it is a
+//! without a bound is assumed to be as long as the longest request. This estimate follows the same model without types, so it is near the
+//! server's estimate, not equal. If it exceeds the limit by more than its inaccuracy, that is an error; if by less, a
 //! warning, and the server decides.
 
 mod expression;

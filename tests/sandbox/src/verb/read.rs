@@ -34,7 +34,7 @@ pub(super) async fn get(request: ResourceRequest<'_>) -> Result<ApiResponse, Fai
     object_response(request, StatusCode::OK, stored.object(request.kind))
 }
 
-/// Returns the response with the object after a write, without decoding a stored object.
+/// Returns the response with the object after a write. A stored object that the client wants as JSON is not decoded for it.
 pub(super) fn write_response(
     request: ResourceRequest<'_>,
     code: StatusCode,

@@ -43,4 +43,16 @@ mod tests {
         let listed = documentation.iter().filter(|line| line.starts_with("//! - B")).count();
         assert_eq!(listed, statements().count());
     }
+
+    #[test]
+    fn the_check_of_each_statement_is_documented_with_its_text() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bucket");
+        let files =
+            std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
+        let sources = files.collect::<String>().replace("\n///", "");
+        for Statement { number, text, .. } in statements() {
+            let sentence = format!("Checks statement {number}: {text}.");
+            assert!(sources.contains(&sentence), "{sentence}");
+        }
+    }
 }

@@ -32,7 +32,7 @@ const ROUNDS: usize = 8;
 
 type PutResult = Result<u64, BucketError>;
 
-/// Checks statement 43.
+/// Checks statement 43: Of many concurrent creations of a key, one succeeds and all others are conflicts.
 async fn create_concurrently(run: &CheckRun) -> CheckResult {
     let clients: [Client; 2] = run.two_clients().await?.into();
     for round in 0..ROUNDS {
@@ -41,7 +41,7 @@ async fn create_concurrently(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 44.
+/// Checks statement 44: Of many concurrent writes with one revision, one succeeds and all others are conflicts.
 async fn replace_concurrently(run: &CheckRun) -> CheckResult {
     let clients: [Client; 2] = run.two_clients().await?.into();
     for round in 0..ROUNDS {
@@ -83,7 +83,7 @@ async fn write_as(client: Client, key: String, writer: usize, expected: Expected
     client.try_put(&key, format!("of writer {writer}"), expected).await
 }
 
-/// Checks statement 45.
+/// Checks statement 45: Of a concurrent write and removal with one revision, one succeeds.
 async fn write_and_remove_concurrently(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for round in 0..ROUNDS * 2 {
@@ -115,7 +115,7 @@ async fn write_or_remove(client: Client, key: String, revision: u64, writes: boo
     }
 }
 
-/// Checks statement 46.
+/// Checks statement 46: A hundred concurrent increments of a number, each repeated after conflicts, add up.
 async fn increment_concurrently(run: &CheckRun) -> CheckResult {
     const THREADS: usize = 4;
     const EACH: u64 = 25;
@@ -159,7 +159,7 @@ async fn number(client: &Client) -> CheckResult<(u64, u64)> {
     }
 }
 
-/// Checks statement 47.
+/// Checks statement 47: Concurrent writes of different keys all succeed.
 async fn write_different_keys(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let results = on_threads(run.deadline, WRITERS, |writer| {

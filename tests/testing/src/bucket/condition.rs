@@ -52,7 +52,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     Statement::new(42, "Writes of other keys are no conflict", |run| Box::pin(write_other_keys(run))),
 ];
 
-/// Checks statement 28.
+/// Checks statement 28: `put` with `Absent` creates an entry.
 async fn create_absent(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.expect_absent("a").await?;
@@ -60,7 +60,7 @@ async fn create_absent(run: &CheckRun) -> CheckResult {
     client.expect_entry("a", "value", revision).await
 }
 
-/// Checks statement 29.
+/// Checks statement 29: `put` with `Absent` is a conflict if the key has an entry, which stays.
 async fn refuse_to_create_present(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut revision = client.create("a", "value").await?;
@@ -73,7 +73,7 @@ async fn refuse_to_create_present(run: &CheckRun) -> CheckResult {
     client.expect_entry("a", "value", revision).await
 }
 
-/// Checks statement 30.
+/// Checks statement 30: `put` with `Absent` creates an entry after a removal.
 async fn create_after_removal(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for writer in [&client, &other] {
@@ -87,12 +87,12 @@ async fn create_after_removal(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 31.
+/// Checks statement 31: `put` with `Absent` creates an entry after another client has deleted the key.
 async fn create_after_deletion(run: &CheckRun) -> CheckResult {
     create_after_disturbance(run, |key| BucketDisturbance::Delete { key }).await
 }
 
-/// Checks statement 32.
+/// Checks statement 32: `put` with `Absent` creates an entry after another client has purged the key.
 async fn create_after_purge(run: &CheckRun) -> CheckResult {
     create_after_disturbance(run, |key| BucketDisturbance::Purge { key }).await
 }
@@ -108,7 +108,7 @@ async fn create_after_disturbance(run: &CheckRun, removal: fn(String) -> BucketD
     client.expect_put_conflict("a", Expected::Absent).await
 }
 
-/// Checks statement 33.
+/// Checks statement 33: `put` with the revision of the entry replaces it.
 async fn replace_current(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut revision = client.create("a", "0").await?;
@@ -120,7 +120,7 @@ async fn replace_current(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 34.
+/// Checks statement 34: `put` with an older revision is a conflict, and the entry stays.
 async fn refuse_older_revision(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let first = client.create("a", "1").await?;
@@ -135,7 +135,7 @@ async fn refuse_older_revision(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 35.
+/// Checks statement 35: `put` with a revision that no write has yet is a conflict, and the entry stays.
 async fn refuse_unknown_revision(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "value").await?;
@@ -146,7 +146,7 @@ async fn refuse_unknown_revision(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 36.
+/// Checks statement 36: `put` with the revision of another key is a conflict, and both entries stay.
 async fn refuse_revision_of_other_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let (one, other) = (client.create("a", "of a").await?, client.create("a.b", "of a.b").await?);
@@ -156,7 +156,7 @@ async fn refuse_revision_of_other_key(run: &CheckRun) -> CheckResult {
     client.expect_entry("a.b", "of a.b", other).await
 }
 
-/// Checks statement 37.
+/// Checks statement 37: `put` with any revision, also 0, is a conflict for a key that was never written.
 async fn refuse_unwritten_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("other", "value").await?;
@@ -167,7 +167,7 @@ async fn refuse_unwritten_key(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 38.
+/// Checks statement 38: `put` with the revision of a removed entry or of its removal is a conflict.
 async fn refuse_removed_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "value").await?;
@@ -179,7 +179,7 @@ async fn refuse_removed_key(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 39.
+/// Checks statement 39: `put` with a revision is a conflict after another client has deleted or purged the key.
 async fn refuse_deleted_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let removals: [fn(String) -> BucketDisturbance; 2] =
@@ -195,7 +195,7 @@ async fn refuse_deleted_key(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 40.
+/// Checks statement 40: `put` with a revision is a conflict after another client has written the key.
 async fn refuse_after_foreign_write(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "own").await?;
@@ -212,7 +212,7 @@ async fn refuse_after_foreign_write(run: &CheckRun) -> CheckResult {
     client.replace("a", "own again", entry.revision).await.map(drop)
 }
 
-/// Checks statement 41.
+/// Checks statement 41: A conflict makes no revision and no event of a watch.
 async fn refuse_without_effect(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let first = client.create("a", "1").await?;
@@ -230,7 +230,7 @@ async fn refuse_without_effect(run: &CheckRun) -> CheckResult {
     expect_equal("the event after the conflicts", event, expected)
 }
 
-/// Checks statement 42.
+/// Checks statement 42: Writes of other keys are no conflict.
 async fn write_other_keys(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let revision = client.create("a", "1").await?;

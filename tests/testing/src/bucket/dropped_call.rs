@@ -35,7 +35,7 @@ async fn poll_and_drop<T>(mut call: BoxFuture<'_, Result<T, BucketError>>, polls
     }
 }
 
-/// Checks statement 113.
+/// Checks statement 113: A dropped `put` leaves the old or the new value, and the key can be written again.
 async fn drop_put(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut watch = client.follow();
@@ -58,7 +58,7 @@ async fn drop_put(run: &CheckRun) -> CheckResult {
     watch.until_equal(&client.list().await?).await
 }
 
-/// Checks statement 114.
+/// Checks statement 114: A dropped `remove` leaves the entry or none, and the key can be written again.
 async fn drop_remove(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for polls in 0..12 {
@@ -76,7 +76,7 @@ async fn drop_remove(run: &CheckRun) -> CheckResult {
     client.follow().until_equal(&client.list().await?).await
 }
 
-/// Checks statement 115.
+/// Checks statement 115: A dropped creation leaves the value or no entry, and the key can be created again.
 async fn drop_creation(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for polls in 0..12 {
@@ -91,7 +91,7 @@ async fn drop_creation(run: &CheckRun) -> CheckResult {
     client.follow().until_equal(&client.list().await?).await
 }
 
-/// Checks statement 116: a `get` or `list` that is dropped at any point does not affect later calls.
+/// Checks statement 116: A dropped `get` or `list` disturbs no later call.
 async fn drop_reads(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 20).await?;
@@ -105,7 +105,7 @@ async fn drop_reads(run: &CheckRun) -> CheckResult {
     expect_equal("list() after dropped reads", client.list().await?, expected)
 }
 
-/// Checks statement 117.
+/// Checks statement 117: A dropped wait for the next event of a watch loses no event.
 async fn drop_wait_for_event(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.fill("key-", 5).await?;

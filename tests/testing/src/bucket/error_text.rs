@@ -50,7 +50,7 @@ async fn cause_errors(client: &Client) -> CheckResult<Vec<BucketError>> {
     Ok(errors)
 }
 
-/// Checks statement 108.
+/// Checks statement 108: `Conflict` names the key of the call.
 async fn name_key_of_conflict(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for key in ["a", "namespace.name.with.dots", "_claim.a.b"] {
@@ -63,7 +63,7 @@ async fn name_key_of_conflict(run: &CheckRun) -> CheckResult {
     client.expect_remove_conflict("absent", 1).await
 }
 
-/// Checks statement 109.
+/// Checks statement 109: `InvalidKey` names the key of the call.
 async fn name_invalid_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for key in ["a..b", " ", "*.a"] {
@@ -75,7 +75,7 @@ async fn name_invalid_key(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 110.
+/// Checks statement 110: The text of an error is one line.
 async fn write_one_line(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for error in cause_errors(&client).await? {
@@ -85,7 +85,7 @@ async fn write_one_line(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 111.
+/// Checks statement 111: No error has a value in its text or in its debug form.
 async fn hide_values_in_errors(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let bytes = format!("{:?}", SECRET.as_bytes());
@@ -98,7 +98,7 @@ async fn hide_values_in_errors(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 112.
+/// Checks statement 112: The debug form of a bucket has no value.
 async fn hide_values_in_debug_form(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.create("a", SECRET).await?;

@@ -57,7 +57,7 @@ async fn start_watched_bucket(run: &CheckRun) -> CheckResult<(Client, Follower)>
     Ok((client, watch))
 }
 
-/// Checks statement 91.
+/// Checks statement 91: A watch goes on by itself after an interruption.
 async fn continue_watch(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     for round in 0..3 {
@@ -69,7 +69,7 @@ async fn continue_watch(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 92.
+/// Checks statement 92: A write during an interruption is in the watch after it.
 async fn write_during_interruption(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Interrupt).await?;
@@ -80,7 +80,7 @@ async fn write_during_interruption(run: &CheckRun) -> CheckResult {
     watch.until_equal(&client.list_surely().await?).await
 }
 
-/// Checks statement 93.
+/// Checks statement 93: A removal during an interruption is known to the watch after it.
 async fn remove_during_interruption(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Interrupt).await?;
@@ -94,7 +94,7 @@ async fn remove_during_interruption(run: &CheckRun) -> CheckResult {
     expect_equal("the revision of a removed key", watch.revision("c"), None)
 }
 
-/// Checks statement 94.
+/// Checks statement 94: A deletion and a creation during an interruption leave the last state.
 async fn recreate_during_interruption(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Interrupt).await?;
@@ -104,7 +104,7 @@ async fn recreate_during_interruption(run: &CheckRun) -> CheckResult {
     watch.until_equal(&client.list_surely().await?).await
 }
 
-/// Checks statement 95.
+/// Checks statement 95: A watch survives an interruption during its list.
 async fn interrupt_during_list(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.fill("key-", 20).await?;
@@ -123,7 +123,7 @@ async fn interrupt_during_list(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 96.
+/// Checks statement 96: Each watch survives many interruptions during writes.
 async fn interrupt_many_times(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     let other = client.another().await?;
@@ -146,7 +146,7 @@ async fn interrupt_many_times(run: &CheckRun) -> CheckResult {
     late.until_equal(&expected).await
 }
 
-/// Checks statement 97.
+/// Checks statement 97: Calls succeed again after an interruption, with the same entries.
 async fn call_after_interruption(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 10).await?;
@@ -160,7 +160,7 @@ async fn call_after_interruption(run: &CheckRun) -> CheckResult {
     expect_equal("the number of entries", other.list().await?.len(), 10)
 }
 
-/// Checks statement 98.
+/// Checks statement 98: A removal that the store has forgotten is known to a watch that was interrupted.
 async fn watch_after_dropped_tombstone(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Interrupt).await?;
@@ -172,7 +172,7 @@ async fn watch_after_dropped_tombstone(run: &CheckRun) -> CheckResult {
     expect_equal("the revision of a removed key", watch.revision("a"), None)
 }
 
-/// Checks statement 99.
+/// Checks statement 99: A key whose removal is forgotten has no entry, and can be created but not replaced.
 async fn create_after_dropped_tombstone(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let kept = client.create("kept", "value").await?;
@@ -190,7 +190,7 @@ async fn create_after_dropped_tombstone(run: &CheckRun) -> CheckResult {
     client.expect_entry("kept", "value", kept).await
 }
 
-/// Checks statement 100.
+/// Checks statement 100: Revisions increase after the removals are forgotten.
 async fn increase_after_dropped_tombstones(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for removal in [Delete { key: "a".to_owned() }, Purge { key: "a".to_owned() }] {
@@ -211,7 +211,7 @@ async fn increase_after_dropped_tombstones(run: &CheckRun) -> CheckResult {
     expect(next > removal, || format!("expected a write after the removal at {removal}, seen {next}"))
 }
 
-/// Checks statement 101.
+/// Checks statement 101: Entries and their revisions survive a restart.
 async fn keep_entries_after_restart(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut expected = client.fill("key-", 10).await?;
@@ -227,7 +227,7 @@ async fn keep_entries_after_restart(run: &CheckRun) -> CheckResult {
     client.replace(&entry.key, "next", entry.revision).await.map(drop)
 }
 
-/// Checks statement 102.
+/// Checks statement 102: Writes after a restart have greater revisions than those before.
 async fn increase_after_restart(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "value").await?;
@@ -238,7 +238,7 @@ async fn increase_after_restart(run: &CheckRun) -> CheckResult {
     expect(next > removal, || format!("expected a write after revision {removal}, seen {next}"))
 }
 
-/// Checks statement 103.
+/// Checks statement 103: A watch survives a restart.
 async fn continue_watch_after_restart(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     client.disturb(Restart).await?;

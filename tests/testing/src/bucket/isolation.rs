@@ -16,7 +16,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     }),
 ];
 
-/// Checks statement 104.
+/// Checks statement 104: The entries of a bucket are in no other bucket.
 async fn separate_entries(run: &CheckRun) -> CheckResult {
     let (one, other) = (run.client().await?, run.client().await?);
     let of_one = one.create("a", "of one").await?;
@@ -29,7 +29,7 @@ async fn separate_entries(run: &CheckRun) -> CheckResult {
     other.expect_entry("a", "of other", of_other).await
 }
 
-/// Checks statement 105.
+/// Checks statement 105: A watch delivers no changes of another bucket.
 async fn separate_watches(run: &CheckRun) -> CheckResult {
     let (one, other) = (run.client().await?, run.client().await?);
     other.create("before", "value").await?;
@@ -43,7 +43,7 @@ async fn separate_watches(run: &CheckRun) -> CheckResult {
     expect_equal("the first change of the watch", event, expected)
 }
 
-/// Checks statement 106.
+/// Checks statement 106: Conditions depend on no other bucket.
 async fn separate_conditions(run: &CheckRun) -> CheckResult {
     let (one, other) = (run.client().await?, run.client().await?);
     let mut of_one = one.create("a", "0").await?;
@@ -57,7 +57,7 @@ async fn separate_conditions(run: &CheckRun) -> CheckResult {
     other.create("a", "value").await.map(drop)
 }
 
-/// Checks statement 107.
+/// Checks statement 107: A bucket has a name, which is the same for each client.
 async fn return_bucket_name(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let (name, of_other) = (client.bucket.name(), other.bucket.name());

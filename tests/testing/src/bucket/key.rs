@@ -74,14 +74,14 @@ async fn expect_invalid(client: &Client, key: &str) -> CheckResult {
     expect_equal(&format!("remove({key:?}, 1)"), client.try_remove(key, 1).await?, Err(refused()))
 }
 
-/// Checks statement 1.
+/// Checks statement 1: A key may have each of the characters `-/_=.a-zA-Z0-9`.
 async fn accept_allowed_characters(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let letters: String = ('a'..='z').chain('A'..='Z').collect();
     expect_different(&client, &[&letters, "0123456789", "a-b", "a/b", "a_b", "a=b", "a.b", "a-/_=b.C=-"]).await
 }
 
-/// Checks statement 2.
+/// Checks statement 2: A key may have 1 to 1,024 characters.
 async fn accept_allowed_lengths(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let long = [63, 64, 253, 255, 256, 1024].map(|length| "k".repeat(length));
@@ -91,18 +91,18 @@ async fn accept_allowed_lengths(run: &CheckRun) -> CheckResult {
     expect_different(&client, &keys).await
 }
 
-/// Checks statement 3.
+/// Checks statement 3: A key may begin with any allowed character but a dot.
 async fn accept_allowed_beginnings(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_different(&client, &["_claim.a.b", "-a", "--help", "=a", "/a", "//", "0", "-", "_", "=", "a/", "a=="]).await
 }
 
-/// Checks statement 4.
+/// Checks statement 4: An empty key is refused with `InvalidKey`.
 async fn refuse_empty_key(run: &CheckRun) -> CheckResult {
     expect_invalid(&run.client().await?, "").await
 }
 
-/// Checks statement 5.
+/// Checks statement 5: A key with a dot at its start, at its end or beside another dot is refused with `InvalidKey`.
 async fn refuse_misplaced_dots(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for key in [".", "..", ".a", "a.", "a..b", "a.b.", "/../", "a...b"] {
@@ -111,7 +111,7 @@ async fn refuse_misplaced_dots(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 6.
+/// Checks statement 6: A key with any other character is refused with `InvalidKey`.
 async fn refuse_other_characters(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for character in (' '..='~').filter(|c| !c.is_ascii_alphanumeric() && !"-/_=.".contains(*c)) {
@@ -123,7 +123,7 @@ async fn refuse_other_characters(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 7.
+/// Checks statement 7: A key of more than 1,024 characters is refused with `InvalidKey`.
 async fn refuse_too_long_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for length in [1025, 5000] {
@@ -132,7 +132,7 @@ async fn refuse_too_long_key(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 8.
+/// Checks statement 8: A call with an invalid key has no effect.
 async fn refuse_without_effect(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a.b", "value").await?;
@@ -152,17 +152,17 @@ async fn refuse_without_effect(run: &CheckRun) -> CheckResult {
     expect_equal("the entries of the watch", watch.entries().len(), 2)
 }
 
-/// Checks statement 9.
+/// Checks statement 9: Keys that differ in the case of letters only are different keys.
 async fn distinguish_case(run: &CheckRun) -> CheckResult {
     expect_different(&run.client().await?, &["key", "Key", "KEY", "kEY"]).await
 }
 
-/// Checks statement 10.
+/// Checks statement 10: A key that is the beginning of another key is a different key.
 async fn distinguish_prefixes(run: &CheckRun) -> CheckResult {
     expect_different(&run.client().await?, &["a", "a.b", "a.b.c", "ab", "abc", "a.bc", "a-", "a.b-c"]).await
 }
 
-/// Checks statement 11.
+/// Checks statement 11: A key with slashes and dots is no path: it is a different key than its parts.
 async fn distinguish_parent_paths(run: &CheckRun) -> CheckResult {
     expect_different(&run.client().await?, &["a/b", "a", "a/b/c", "b", "a.b", "a/b.c", "a//b", "/a/b", "a/"]).await
 }

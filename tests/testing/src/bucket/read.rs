@@ -29,7 +29,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     }),
 ];
 
-/// Checks statement 56.
+/// Checks statement 56: `get` of a key without an entry returns `None`.
 async fn get_absent_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     for key in ["a", "a.b", &"k".repeat(1024)] {
@@ -42,7 +42,7 @@ async fn get_absent_key(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 57.
+/// Checks statement 57: `get` includes all writes of each client that ended before.
 async fn get_after_write(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     expect_equal("get(\"a\")", other.get("a").await?, None)?;
@@ -58,7 +58,7 @@ async fn get_after_write(run: &CheckRun) -> CheckResult {
     expect_equal("get(\"a\") after a removal by another client", other.get("a").await?, None)
 }
 
-/// Checks statement 58.
+/// Checks statement 58: `list` includes all writes of each client that ended before.
 async fn list_after_write(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut expected = Vec::new();
@@ -76,7 +76,7 @@ async fn list_after_write(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 59.
+/// Checks statement 59: Reads do not go back while another client writes.
 async fn read_during_writes(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     client.create("a", "0").await?;
@@ -112,7 +112,7 @@ async fn write_or_read(client: Client, thread: usize) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 60.
+/// Checks statement 60: The list of an empty bucket is empty.
 async fn list_empty_bucket(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_equal("list() of a new bucket", client.list().await?, Vec::new())?;
@@ -121,7 +121,7 @@ async fn list_empty_bucket(run: &CheckRun) -> CheckResult {
     expect_equal("list() after the removal of all entries", client.list().await?, Vec::new())
 }
 
-/// Checks statement 61.
+/// Checks statement 61: A list has the keys as they were written.
 async fn list_keys(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut expected = vec!["b", "a.b", "Z", "a", "_claim.a", "a-", "10", "9", "a/b", "=", "a0", "aB", "ab", "-"];
@@ -134,7 +134,7 @@ async fn list_keys(run: &CheckRun) -> CheckResult {
     expect_equal("the keys of list()", seen, expected)
 }
 
-/// Checks statement 62.
+/// Checks statement 62: A list has the last value of each key.
 async fn list_last_values(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut expected = Vec::new();
@@ -148,7 +148,7 @@ async fn list_last_values(run: &CheckRun) -> CheckResult {
     expect_equal("list()", client.list().await?, expected)
 }
 
-/// Checks statement 63.
+/// Checks statement 63: A list has no removed keys.
 async fn list_without_removed_keys(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut expected = Vec::new();
@@ -163,7 +163,7 @@ async fn list_without_removed_keys(run: &CheckRun) -> CheckResult {
     expect_equal("list() of another client", other.list().await?, expected)
 }
 
-/// Checks statement 64.
+/// Checks statement 64: A list of 2,000 entries is complete.
 async fn list_many_entries(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 2_000).await?;
@@ -171,7 +171,7 @@ async fn list_many_entries(run: &CheckRun) -> CheckResult {
     expect(listed == expected, || format!("expected {}, seen {}", keys(&expected), keys(&listed)))
 }
 
-/// Checks statement 65.
+/// Checks statement 65: A list during writes misses no entry that exists all the time.
 async fn list_during_writes(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let kept = client.fill("kept-", 100).await?;

@@ -31,7 +31,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     }),
 ];
 
-/// Checks statement 48.
+/// Checks statement 48: A removed key has no entry.
 async fn remove_key(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let first = client.create("a", "1").await?;
@@ -44,7 +44,7 @@ async fn remove_key(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 49.
+/// Checks statement 49: `remove` with another revision than that of the entry is a conflict, and the entry stays.
 async fn remove_with_other_revision(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let first = client.create("a", "1").await?;
@@ -57,7 +57,7 @@ async fn remove_with_other_revision(run: &CheckRun) -> CheckResult {
     client.remove("a", second).await.map(drop)
 }
 
-/// Checks statement 50.
+/// Checks statement 50: A second `remove` is a conflict.
 async fn remove_twice(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let revision = client.create("a", "value").await?;
@@ -70,7 +70,7 @@ async fn remove_twice(run: &CheckRun) -> CheckResult {
     client.create("a", "again").await.map(drop)
 }
 
-/// Checks statement 51.
+/// Checks statement 51: `remove` of a key that was never written is a conflict with any revision, also 0.
 async fn remove_unwritten_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("other", "value").await?;
@@ -81,7 +81,7 @@ async fn remove_unwritten_key(run: &CheckRun) -> CheckResult {
     client.create("a", "value").await.map(drop)
 }
 
-/// Checks statement 52.
+/// Checks statement 52: `remove` changes no other key.
 async fn keep_other_keys(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut created = Vec::new();
@@ -97,7 +97,7 @@ async fn keep_other_keys(run: &CheckRun) -> CheckResult {
     expect_equal("the number of entries", client.list().await?.len(), created.len() - 1)
 }
 
-/// Checks statement 53.
+/// Checks statement 53: A key can be created and removed many times.
 async fn create_and_remove_repeatedly(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut watch = client.follow();
@@ -118,7 +118,7 @@ async fn create_and_remove_repeatedly(run: &CheckRun) -> CheckResult {
     watch.until_revision("a", Some(created)).await
 }
 
-/// Checks statement 54.
+/// Checks statement 54: A key that another client has deleted or purged has no entry.
 async fn removed_by_other_client(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let removals = [
@@ -139,7 +139,7 @@ async fn removed_by_other_client(run: &CheckRun) -> CheckResult {
     client.expect_entry("a.b", "kept", kept).await
 }
 
-/// Checks statement 55.
+/// Checks statement 55: `remove` is a conflict after another client has deleted or purged the key.
 async fn remove_after_other_client(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let removals =

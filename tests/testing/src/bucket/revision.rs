@@ -32,13 +32,13 @@ pub(super) const STATEMENTS: &[Statement] = &[
     Statement::new(27, "No two concurrent writes have the same revision", |run| Box::pin(write_concurrently(run))),
 ];
 
-/// Checks statement 19.
+/// Checks statement 19: The first revision of a bucket is positive.
 async fn start_positive(run: &CheckRun) -> CheckResult {
     let revision = run.client().await?.create("a", "value").await?;
     expect(revision > 0, || format!("expected a positive revision, seen {revision}"))
 }
 
-/// Checks statement 20.
+/// Checks statement 20: Each write has a greater revision than all writes before it, over all keys.
 async fn increase_with_each_write(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut last = client.create("a", "0").await?;
@@ -51,7 +51,7 @@ async fn increase_with_each_write(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 21.
+/// Checks statement 21: A removal has a greater revision than all writes before it.
 async fn increase_with_removal(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let removed = client.create("a", "value").await?;
@@ -65,7 +65,7 @@ async fn increase_with_removal(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 22.
+/// Checks statement 22: The revisions increase over all clients.
 async fn increase_over_clients(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut last = 0;
@@ -78,7 +78,7 @@ async fn increase_over_clients(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 23.
+/// Checks statement 23: `get` returns the revision that `put` returned.
 async fn return_from_get(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     client.create("before", "value").await?;
@@ -93,7 +93,7 @@ async fn return_from_get(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 24.
+/// Checks statement 24: `list` returns the revision that `put` returned.
 async fn return_from_list(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let first = client.create("b", "1").await?;
@@ -106,7 +106,7 @@ async fn return_from_list(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 25.
+/// Checks statement 25: A watch delivers the revisions that `put` and `remove` returned.
 async fn deliver_in_watch(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let listed = client.create("a", "1").await?;
@@ -121,7 +121,7 @@ async fn deliver_in_watch(run: &CheckRun) -> CheckResult {
     expect_equal("the event of a removal", watch.event("the removal").await?, removed)
 }
 
-/// Checks statement 26.
+/// Checks statement 26: The writes of other keys do not change the revision of an entry.
 async fn keep_revisions_of_other_keys(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "value").await?;
@@ -134,7 +134,7 @@ async fn keep_revisions_of_other_keys(run: &CheckRun) -> CheckResult {
     expect_equal("the revision in the list of a watch", seen, Some(revision))
 }
 
-/// Checks statement 27.
+/// Checks statement 27: No two concurrent writes have the same revision.
 async fn write_concurrently(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let writes = on_threads(run.deadline, 8, |thread| {

@@ -34,14 +34,14 @@ async fn expect_kept(client: &Client, key: &str, value: &[u8]) -> CheckResult {
     expect_equal("an entry in the list of a watch", listed.into_iter().find(|entry| entry.key == key), expected)
 }
 
-/// Checks statement 12.
+/// Checks statement 12: An empty value is an entry.
 async fn keep_empty_value(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_kept(&client, "a", b"").await?;
     client.expect_put_conflict("a", Expected::Absent).await
 }
 
-/// Checks statement 13.
+/// Checks statement 13: A value keeps all its bytes, also those that are no text.
 async fn keep_all_bytes(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let all: Vec<u8> = (0..=u8::MAX).chain((0..=u8::MAX).rev()).collect();
@@ -54,7 +54,7 @@ async fn keep_all_bytes(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 14.
+/// Checks statement 14: A value of Unicode text or JSON keeps its form.
 async fn keep_text(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_kept(&client, "text", "Grüße, 日本 🦀 \u{0}\u{feff}e\u{301}".as_bytes()).await?;
@@ -62,14 +62,14 @@ async fn keep_text(run: &CheckRun) -> CheckResult {
     expect_kept(&client, "json", json.as_bytes()).await
 }
 
-/// Checks statement 15.
+/// Checks statement 15: A value may have 512 KiB.
 async fn keep_large_value(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let value: Vec<u8> = (0..512 * 1024_u32).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
     expect_kept(&client, "large", &value).await
 }
 
-/// Checks statement 16.
+/// Checks statement 16: A new value replaces the whole value before it.
 async fn replace_whole_value(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let mut revision = client.create("a", "a long value").await?;
@@ -80,7 +80,7 @@ async fn replace_whole_value(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 17.
+/// Checks statement 17: The same value again is a new revision.
 async fn write_same_value_again(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let first = client.create("a", "value").await?;
@@ -92,7 +92,7 @@ async fn write_same_value_again(run: &CheckRun) -> CheckResult {
     watch.until_revision("a", Some(second)).await
 }
 
-/// Checks statement 18.
+/// Checks statement 18: A value above the limit of the store is refused with `TooLarge` and has no effect.
 async fn refuse_too_large_value(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let Some(limit) = client.store.value_limit() else {

@@ -53,19 +53,19 @@ async fn expect_changes(writer: &Client, watcher: &Client) -> CheckResult {
     expect_equal("the event of a creation", watch.event("a created entry").await?, expected)
 }
 
-/// Checks statement 74.
+/// Checks statement 74: A watch delivers the writes of other clients.
 async fn deliver_writes_of_others(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     expect_changes(&other, &client).await
 }
 
-/// Checks statement 75.
+/// Checks statement 75: A watch delivers the writes of its own client.
 async fn deliver_own_writes(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_changes(&client, &client).await
 }
 
-/// Checks statement 76.
+/// Checks statement 76: A watch delivers the changes of different keys in the order of their revisions.
 async fn deliver_in_revision_order(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut watch = start_watch(&client).await?;
@@ -95,7 +95,7 @@ async fn expect_removed(watch: &mut Follower, key: &str) -> CheckResult<u64> {
     }
 }
 
-/// Checks statement 77.
+/// Checks statement 77: A watch delivers removals by its own client and by others.
 async fn deliver_removals(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for writer in [&client, &other] {
@@ -110,7 +110,7 @@ async fn deliver_removals(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 78.
+/// Checks statement 78: A watch delivers deletions and purges by other clients, whatever the revision is.
 async fn deliver_foreign_removals(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let removals =
@@ -127,7 +127,7 @@ async fn deliver_foreign_removals(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 79.
+/// Checks statement 79: A watch delivers writes by other clients, whatever the revision is.
 async fn deliver_foreign_writes(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let revision = client.create("a", "own").await?;
@@ -142,7 +142,7 @@ async fn deliver_foreign_writes(run: &CheckRun) -> CheckResult {
     watch.until_equal(&client.list().await?).await
 }
 
-/// Checks statement 80.
+/// Checks statement 80: A key that is created again after its removal is delivered again.
 async fn deliver_recreations(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut revision = client.create("a", "0").await?;
@@ -157,7 +157,7 @@ async fn deliver_recreations(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 81.
+/// Checks statement 81: The last of many quick changes of a key is delivered.
 async fn deliver_last_value(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut watch = start_watch(&client).await?;
@@ -171,7 +171,7 @@ async fn deliver_last_value(run: &CheckRun) -> CheckResult {
     expect_equal("the entries of the watch", watch.entries(), expected)
 }
 
-/// Checks statement 82.
+/// Checks statement 82: A removal after many quick changes of a key is delivered.
 async fn deliver_last_removal(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut revision = other.create("a", "0").await?;

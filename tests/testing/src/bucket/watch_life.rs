@@ -36,7 +36,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     }),
 ];
 
-/// Checks statement 83.
+/// Checks statement 83: Each of several watches of one client delivers all changes.
 async fn read_several_watches(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let listed = client.create("listed", "value").await?;
@@ -56,7 +56,7 @@ async fn read_several_watches(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 84.
+/// Checks statement 84: A dropped watch does not disturb others, nor the calls of its client.
 async fn drop_watch(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.fill("key-", 20).await?;
@@ -76,7 +76,7 @@ async fn drop_watch(run: &CheckRun) -> CheckResult {
     watch.until_equal(&client.list().await?).await
 }
 
-/// Checks statement 85.
+/// Checks statement 85: A watch that is read late delivers the last state.
 async fn read_watch_late(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut revisions = Vec::new();
@@ -99,7 +99,7 @@ async fn read_watch_late(run: &CheckRun) -> CheckResult {
     unstarted.until_equal(&expected).await
 }
 
-/// Checks statement 86.
+/// Checks statement 86: A watch that is never read does not hold up writes or other watches.
 async fn leave_watch_unread(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.create("a", "value").await?;
@@ -137,7 +137,7 @@ async fn expect_state_after(client: &Client, reads: usize, work: impl Future<Out
     watch?.until_equal(&client.list().await?).await
 }
 
-/// Checks statement 87.
+/// Checks statement 87: No write between the list of a watch and its changes is lost.
 async fn write_during_list(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for round in 0..50 {
@@ -162,7 +162,7 @@ async fn write_rounds(client: Client, key: String) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 88.
+/// Checks statement 88: No removal between the list of a watch and its changes is lost.
 async fn remove_during_list(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for round in 0..30 {
@@ -180,7 +180,7 @@ async fn remove_all(client: Client, entries: Vec<BucketEntry>) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 89.
+/// Checks statement 89: A watch during the writes of many clients ends with their last state.
 async fn watch_many_writers(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut early = client.follow();
@@ -225,7 +225,7 @@ async fn change_randomly(client: Client, thread: usize) -> CheckResult {
     client.create(&format!("last-{thread}"), "value").await.map(drop)
 }
 
-/// Checks statement 90.
+/// Checks statement 90: A watch goes on in another thread after the client that made it is dropped.
 async fn outlive_client(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let listed = client.create("listed", "value").await?;

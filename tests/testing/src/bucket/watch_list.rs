@@ -54,7 +54,7 @@ async fn begin_with_list(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 67.
+/// Checks statement 67: The watch of an empty bucket delivers `ListStarted` and `ListEnded`.
 async fn list_empty_bucket(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_equal("the list of a new bucket", first_list(&mut client.follow()).await?, Vec::new())?;
@@ -64,7 +64,7 @@ async fn list_empty_bucket(run: &CheckRun) -> CheckResult {
     expect_equal("the list after the removal of all entries", listed, Vec::new())
 }
 
-/// Checks statement 68.
+/// Checks statement 68: The list of a watch has each entry once, and ends with `ListEnded`.
 async fn list_each_entry_once(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 30).await?;
@@ -73,7 +73,7 @@ async fn list_each_entry_once(run: &CheckRun) -> CheckResult {
     expect(listed == expected, || format!("expected {}, seen {}", keys(&expected), keys(&listed)))
 }
 
-/// Checks statement 69.
+/// Checks statement 69: The list of a watch has the last value of each key.
 async fn list_last_values(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut expected = Vec::new();
@@ -89,7 +89,7 @@ async fn list_last_values(run: &CheckRun) -> CheckResult {
     expect_equal("the list of a watch", listed, expected)
 }
 
-/// Checks statement 70.
+/// Checks statement 70: The list of a watch has no removed keys.
 async fn list_without_removed_keys(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut expected = Vec::new();
@@ -108,7 +108,7 @@ async fn list_without_removed_keys(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 71.
+/// Checks statement 71: The list of a watch includes all writes of each client that ended before.
 async fn list_after_writes(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for round in 0..20 {
@@ -122,7 +122,7 @@ async fn list_after_writes(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Checks statement 72.
+/// Checks statement 72: The list of a watch is complete with 2,000 entries.
 async fn list_many_entries(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 2_000).await?;
@@ -130,7 +130,7 @@ async fn list_many_entries(run: &CheckRun) -> CheckResult {
     expect(listed == expected, || format!("expected {}, seen {}", keys(&expected), keys(&listed)))
 }
 
-/// Checks statement 73.
+/// Checks statement 73: A watch of a bucket without removed entries delivers nothing after its list until a change.
 async fn deliver_nothing_without_change(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.fill("key-", 5).await?;

@@ -1,4 +1,4 @@
-//! `DriverReport`: the findings of the suite about a driver, also as text.
+//! `DriverReport`: the findings of the conformance suite about an application driver. It can be printed as text.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! The buckets of the kinds that specs and trees name.
+//! Tests that the manager opens the buckets of all kinds that specs and trees refer to.
 
 use super::{Pump, PumpOfConfig};
 use crate::{
