@@ -43,7 +43,7 @@ async fn first_list(watch: &mut Follower) -> CheckResult<Vec<BucketEntry>> {
     }
 }
 
-/// Checks statement 66: each watch starts with `ListStarted`.
+/// Checks statement 66: A watch begins with `ListStarted`.
 async fn begin_with_list(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.create("a", "value").await?;
