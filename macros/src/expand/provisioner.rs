@@ -227,7 +227,8 @@ fn private_items(node: &Provisioner) -> TokenStream {
     let (parameters, arguments, bounds) = node.generics.split_for_impl();
     let (checked, unchecked) = (children(node), &node.unchecked_children);
     let checked_fields = checked.iter().map(|child| &child.ident);
-    // Only the model that is expanded beside an error may have generics. The constants can't name them.
+    // A struct with generic parameters is an error, and is expanded only to avoid further errors. The constants of its children are left
+    // out: they could not use the parameters.
     let constants = node.generics.params.is_empty().then(|| dependency::children(node, checked, unchecked));
     // The public type with the constants is expanded only if there are children; only this type needs these lints.
     let lints = (!checked.is_empty() || !unchecked.is_empty()).then(|| {

@@ -1,4 +1,4 @@
-//! Wraps the user's webhook functions, which are typed by a kind, in functions of an admission request without the type.
+//! Wraps the user's webhook functions, each for one Rust type, in functions that take an admission request of any kind.
 
 use super::{
     admission::Admission,

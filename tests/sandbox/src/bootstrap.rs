@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn every_object_of_the_table_lies_where_its_kind_is_kept() {
+    fn every_bootstrap_object_has_the_resource_and_api_version_of_a_builtin_kind() {
         for BootstrapObject { group_resource, heading, .. } in OBJECTS.iter() {
             assert!(
                 builtin::kinds()

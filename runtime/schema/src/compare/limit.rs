@@ -69,7 +69,7 @@ fn compare_bound(
 }
 
 fn add_tighter(path: &str, what: String, changes: &mut Changes) {
-    changes.add(display_path(path), Breaks::BOTH, format!("{what}: values of before may be invalid"));
+    changes.add(display_path(path), Breaks::BOTH, format!("{what}: existing values may be invalid"));
 }
 
 fn add_looser(path: &str, what: String, changes: &mut Changes) {

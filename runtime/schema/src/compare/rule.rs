@@ -18,7 +18,7 @@ pub(super) fn compare_rules(old: &Value, new: &Value, path: &str, changes: &mut 
         let (breaks, consequence) = if rule.contains("oldSelf") {
             (Breaks::CLIENTS, "updates may be refused")
         } else {
-            (Breaks::BOTH, "values of before may be invalid")
+            (Breaks::BOTH, "existing values may be invalid")
         };
         changes.add(display_path(path), breaks, format!("the rule `{rule}` is added: {consequence}"));
     }

@@ -51,7 +51,8 @@ fn type_of(schema: &Value) -> &str {
     if flag(schema, INT_OR_STRING) { EITHER } else { text(schema, "type") }
 }
 
-/// Adds the change of a type. Every value of the old type may be one of the new type; then only readers are surprised.
+/// Adds the change of a type. If the new type allows every value of the old one, the change breaks only clients that read the field;
+/// otherwise it breaks stored objects, too.
 fn add_type(path: &str, (before, after): (&str, &str), changes: &mut Changes) {
     let is_wider =
         matches!((before, after), ("integer", "number") | ("integer" | "string", EITHER)) || after.is_empty();
@@ -59,7 +60,7 @@ fn add_type(path: &str, (before, after): (&str, &str), changes: &mut Changes) {
     let (breaks, consequence) = if is_wider {
         (Breaks::CLIENTS, "a client that reads it must know the new values")
     } else {
-        (Breaks::BOTH, "values of before are invalid")
+        (Breaks::BOTH, "existing values are invalid")
     };
     changes.add(
         display_path(path),
@@ -85,7 +86,7 @@ fn compare_combinations(old: &Value, new: &Value, path: &str, changes: &mut Chan
             (None, Some(_)) => changes.add(
                 display_path(path),
                 Breaks::BOTH,
-                format!("`{key}` is added, which may refuse values of before"),
+                format!("`{key}` is added, which may refuse existing values"),
             ),
             (Some(_), None) => {
                 changes.add(display_path(path), Breaks::NOTHING, format!("`{key}` is removed: more values are valid"))
@@ -94,7 +95,7 @@ fn compare_combinations(old: &Value, new: &Value, path: &str, changes: &mut Chan
                 changes.add(
                     display_path(path),
                     Breaks::BOTH,
-                    format!("`{key}` differs, which may refuse values of before"),
+                    format!("`{key}` differs, which may refuse existing values"),
                 );
             }
             _ => {}

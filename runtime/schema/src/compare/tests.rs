@@ -236,7 +236,7 @@ fn another_storage_version_is_named_with_what_it_needs() {
 #[test]
 fn a_change_names_its_version_and_for_whom_it_is_breaking() {
     let found = changes_of(&at("properties/size/maximum"), Some(json!(9)));
-    assert_eq!(found[0].to_string(), "v1 .spec.size: `maximum` was 10 and is 9: values of before may be invalid");
+    assert_eq!(found[0].to_string(), "v1 .spec.size: `maximum` was 10 and is 9: existing values may be invalid");
     assert_eq!(
         [N, S, C, B].map(|breaks| breaks.to_string()),
         ["nobody", "stored objects", "clients", "stored objects, clients"]

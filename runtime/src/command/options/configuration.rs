@@ -28,12 +28,11 @@ pub struct OperatorConfiguration {
 
 impl OperatorConfiguration {
     /// Applies the options to an operator and to the options of its run. An option that is not set keeps the value of the code.
-    /// Without an address of the probes, they are served at `0.0.0.0:8081`, and without one of the webhooks, those of an operator that
-    /// has some at `[::]:9443`.
+    /// The default address is `0.0.0.0:8081` for the probes, and `[::]:9443` for the webhooks if the operator has any.
     ///
     /// # Errors
     /// Fails if the file has options for a kind that the operator does not control, if the options of leader election contradict
-    /// each other, and if there are credentials for NATS but no URL.
+    /// each other, or if there are credentials for NATS but no URL.
     pub fn apply_to(
         &self,
         mut operator: Operator,

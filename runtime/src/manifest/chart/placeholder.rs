@@ -84,8 +84,8 @@ impl<'a> Placeholders<'a> {
         document
     }
 
-    /// Changes the labels and selectors in a part of a document. A selector is a map with the label of the operator's name below another
-    /// key than `labels`.
+    /// Replaces the operator's labels in a part of a document by those of a release, and adds the release to its selectors. A map with
+    /// [`NAME_LABEL`] is a set of labels if its key is `labels`, and a selector under any other key.
     fn relabel_nested(&self, value: &mut Value) {
         match value {
             Value::Object(entries) => {

@@ -1,4 +1,4 @@
-//! `StoreCalls`: the calls of a client to a store of keys and values, with the faults of the client.
+//! `StoreCalls`: the calls of a client to a key-value store. The faults that are set for the client are injected into them.
 
 use std::time::Duration;
 

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_without_a_container_can_not_be_patched() {
+    fn a_patch_with_a_missing_location_or_an_invalid_operation_is_refused() {
         for patch in [
             json!([{"op": "remove", "path": "/data/b"}]),
             json!([{"op": "add", "path": "/b/c", "value": 1}]),

@@ -8,21 +8,21 @@ use super::super::schema::{JUNCTORS, branch, children, field, items, list};
 
 /// Checks the branches (`anyOf`, `oneOf`, `allOf`, `not`) of `schema` and of all schemas below it.
 pub(super) fn check(schema: &Value, path: &str, findings: &mut Findings) {
-    // A branch may have branches of its own, so the holder may be a branch. The outermost holder is the schema itself.
     check_branches(schema, schema, path, findings);
     for (path, child) in children(schema, path) {
         check(child, &path, findings);
     }
 }
 
-/// Checks the branches of `holder` against `schema`, which defines the fields. `holder` is `schema` itself or one of its branches.
-fn check_branches(holder: &Value, schema: &Value, path: &str, findings: &mut Findings) {
+/// Checks the branches of `parent` against `schema`, which defines the fields. `parent` is `schema` itself or one of its branches, since a
+/// branch may have branches of its own.
+fn check_branches(parent: &Value, schema: &Value, path: &str, findings: &mut Findings) {
     for junctor in JUNCTORS {
-        for (index, value) in list(holder, junctor).iter().enumerate() {
+        for (index, value) in list(parent, junctor).iter().enumerate() {
             check_branch(value, schema, &branch(path, junctor, index), findings);
         }
     }
-    check_branch(&holder["not"], schema, &format!("{path}<not>"), findings);
+    check_branch(&parent["not"], schema, &format!("{path}<not>"), findings);
 }
 
 /// Checks the fields and items that one branch names against the schema that defines them.
