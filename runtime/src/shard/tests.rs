@@ -31,6 +31,8 @@ const SLICE: Duration = Duration::from_millis(100);
 /// The variable is for a long run.
 const SCHEDULES: u64 = 8;
 const SCHEDULES_VARIABLE: &str = "OPGEN_SHARD_SCHEDULES";
+/// A schedule after which all processes end when they are reconnected.
+const ALL_END_LATE: u64 = 432;
 
 /// A member that runs.
 struct Process {
@@ -140,18 +142,22 @@ impl Group {
         self.pass_time(time).await;
     }
 
-    /// Reconnects all processes, and waits until each shard has a writer.
+    /// Reconnects all processes, and waits until each shard has a writer. Starts a process if none is left: those that lost their Lease
+    /// while they were cut off end when they notice it.
     async fn recover(&mut self) {
         for process in &self.processes {
             process.is_cut.send_replace(false);
         }
-        if self.processes.iter().all(|process| process.stop.is_none()) {
-            self.processes.push(Process::start(self));
-        }
         // The Lease of a crashed member expires, and so may those of its shards after that.
-        let end = Instant::now() + LeaderElection::default().times.lease_duration * 3;
+        let limit = LeaderElection::default().times.lease_duration * 3;
+        let (mut end, mut is_started) = (Instant::now() + limit, false);
         while (0..SHARDS).any(|shard| self.writers(shard) == 0) {
             assert!(Instant::now() < end, "a shard of {} has no writer", self.lease);
+            if self.processes.iter().all(|process| process.stop.is_none()) {
+                assert!(!is_started, "a process of {} ended that was never cut off", self.lease);
+                self.processes.push(Process::start(self));
+                (end, is_started) = (Instant::now() + limit, true);
+            }
             self.pass_time(SLICE).await;
         }
     }
@@ -161,7 +167,7 @@ impl Group {
 async fn shards_have_one_writer_whatever_happens_to_the_members_and_each_has_one_in_the_end() {
     let variable = std::env::var(SCHEDULES_VARIABLE).ok().and_then(|text| text.parse().ok());
     let sandbox = Sandbox::builder().start();
-    for seed in 0..variable.unwrap_or(SCHEDULES) {
+    for seed in (0..variable.unwrap_or(SCHEDULES)).chain([ALL_END_LATE]) {
         let (dice, lease) = (Arc::new(Seeded::new(seed)), format!("shop-{seed}"));
         let mut group = Group { sandbox: sandbox.clone(), dice, lease, processes: Vec::new() };
         for _ in 0..STEPS {
