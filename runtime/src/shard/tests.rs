@@ -166,10 +166,9 @@ impl Group {
 #[tokio::test(start_paused = true)]
 async fn shards_have_one_writer_whatever_happens_to_the_members_and_each_has_one_in_the_end() {
     let variable = std::env::var(SCHEDULES_VARIABLE).ok().and_then(|text| text.parse().ok());
-    let sandbox = Sandbox::builder().start();
     for seed in (0..variable.unwrap_or(SCHEDULES)).chain([ALL_END_LATE]) {
         let (dice, lease) = (Arc::new(Seeded::new(seed)), format!("shop-{seed}"));
-        let mut group = Group { sandbox: sandbox.clone(), dice, lease, processes: Vec::new() };
+        let mut group = Group { sandbox: Sandbox::builder().start(), dice, lease, processes: Vec::new() };
         for _ in 0..STEPS {
             group.step().await;
         }
