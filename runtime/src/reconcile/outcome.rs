@@ -38,8 +38,8 @@ pub(super) struct OutcomeReport<'a> {
 }
 
 impl<'a> OutcomeReport<'a> {
-    /// Creates a report with no message, no timeouts and the stored status, of a pass that was not triggered by a write of this
-    /// operator and has changed nothing. Callers set the other fields.
+    /// Creates a report without a message, timeouts, a new status and a chain of own writes. The version is that of `entry`. Callers set
+    /// the fields that differ.
     pub(super) fn new(
         entry: &'a Entry<Encoded>,
         direction: Direction,

@@ -88,7 +88,7 @@ impl Shards {
         watch
     }
 
-    /// Returns whether the caches hold the object of a uid.
+    /// Returns whether the object of a uid is in a shard that this replica has taken, so that the caches load it.
     pub(crate) fn contains(&self, uid: &Uid) -> bool {
         self.0.cached.borrow().set.contains(self.0.count.shard_of(uid))
     }

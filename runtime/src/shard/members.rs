@@ -61,7 +61,7 @@ impl Members {
         self.is_loaded = true;
     }
 
-    /// Returns whether a list was complete.
+    /// Returns whether the list of the members has been loaded once.
     pub(super) fn is_loaded(&self) -> bool {
         self.is_loaded
     }
@@ -118,17 +118,18 @@ impl Members {
 
     /// Returns the live members with the same number of shards. This replica is always one of them.
     pub(super) fn live(&self) -> BTreeSet<String> {
-        let others = self.others.iter().filter(|(_, member)| !member.has_ended && self.has_same_number(member));
+        let others = self.others.iter().filter(|(_, member)| !member.has_ended && self.has_same_shard_count(member));
         others.map(|(name, _)| name.clone()).chain([self.own.clone()]).collect()
     }
 
     /// Returns a live member with another number of shards, and that number.
     pub(super) fn other_shard_count(&self) -> Option<(&str, u16)> {
-        let mut others = self.others.iter().filter(|(_, member)| !member.has_ended && !self.has_same_number(member));
+        let mut others =
+            self.others.iter().filter(|(_, member)| !member.has_ended && !self.has_same_shard_count(member));
         others.next().map(|(name, member)| (name.as_str(), member.shards.unwrap_or_default()))
     }
 
-    fn has_same_number(&self, member: &OtherMember) -> bool {
+    fn has_same_shard_count(&self, member: &OtherMember) -> bool {
         member.shards == Some(self.count.get())
     }
 

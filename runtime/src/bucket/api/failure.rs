@@ -170,7 +170,7 @@ impl ApiFailure {
     }
 
     /// Returns a failure without a reason, as kube-apiserver answers a create with a resourceVersion.
-    pub(super) fn unexplained(message: impl Into<String>) -> Self {
+    pub(super) fn internal_without_reason(message: impl Into<String>) -> Self {
         Self::new(500, "", message)
     }
 

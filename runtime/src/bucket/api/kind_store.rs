@@ -228,8 +228,8 @@ impl KindStore {
         Err(ApiFailure::stale(&self.kind, name).into())
     }
 
-    /// Reads an object from its entry and its claim; `None` if there is none. If the entry is missing and the claim is left, the object is
-    /// marked as deleted in its claim and read again. If the entry is invalid and its claim is older, the claim is written again
+    /// Reads an object from its entry and its claim; `None` if there is none. If the entry is missing or is that of a
+    /// later object, the claimed object is marked as deleted in its claim and read again. If the entry is invalid and its claim is older, the claim is written again
     /// before the object is read from it.
     ///
     /// # Errors

@@ -40,7 +40,9 @@ enum Ownership {
 pub(super) async fn create(request: ObjectRequest<'_>) -> Result<WrittenObject, RequestError> {
     let mut object = request.decode_body()?;
     if resource_version(&object).is_some() {
-        return Err(ApiFailure::unexplained("resourceVersion should not be set on objects to be created").into());
+        return Err(
+            ApiFailure::internal_without_reason("resourceVersion should not be set on objects to be created").into()
+        );
     }
     request.set_name(&mut object)?;
     create_object(request, object, Ownership::Unknown).await
@@ -243,7 +245,9 @@ fn check_preconditions(request: ObjectRequest<'_>, old: &Value, new: &Value) -> 
     if let Some(requested) = resource_version(new).filter(|requested| Some(*requested) != resource_version(old)) {
         return Err(match requested.parse::<u64>() {
             Ok(_) => ApiFailure::stale(kind, request.name).into(),
-            Err(_) => ApiFailure::unexplained(format!("the resourceVersion {requested:?} is no number")).into(),
+            Err(_) => {
+                ApiFailure::internal_without_reason(format!("the resourceVersion {requested:?} is no number")).into()
+            }
         });
     }
     let (requested, actual) = (uid(new), uid(old));
