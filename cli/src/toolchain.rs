@@ -36,7 +36,8 @@ pub(crate) fn remove_variables_of_cargo_run(command: &mut Command) {
 
 /// Returns whether `cargo run` sets the variable to a property of the package that it runs.
 fn is_set_by_cargo_run(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_"))
+    let has_prefix = |name: &str| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.starts_with(prefix));
+    name.to_str().is_some_and(|name| name == "OUT_DIR" || has_prefix(name))
 }
 
 /// Returns the output of `<program> --version`. Fails if the program does not run.

@@ -76,12 +76,15 @@ pub(crate) fn cargo(folder: &Path, target: &Path) -> Command {
 fn without_outer_cargo(command: &mut Command) {
     for (name, _) in env::vars_os() {
         let name = name.to_string_lossy();
-        let of_builds = ["CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_INCREMENTAL"].contains(&&*name)
-            || name.starts_with("CARGO_PROFILE_");
-        if (name.starts_with("CARGO_") && !of_builds) || ["CARGO", COMPILER].contains(&&*name) {
+        if (name.starts_with("CARGO_") && !is_build_setting(&name)) || ["CARGO", COMPILER].contains(&&*name) {
             command.env_remove(&*name);
         }
     }
+}
+
+/// Returns whether a variable says where and how Cargo builds.
+pub(crate) fn is_build_setting(name: &str) -> bool {
+    ["CARGO_HOME", "CARGO_TARGET_DIR", "CARGO_INCREMENTAL"].contains(&name) || name.starts_with("CARGO_PROFILE_")
 }
 
 /// An empty folder to run the program in.

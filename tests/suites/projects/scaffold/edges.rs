@@ -16,7 +16,7 @@ use opgen_tests::{
 };
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::command::{GOOD, Place, Run};
+use super::command::{GOOD, Place, Run, cargo, is_build_setting};
 
 /// A command line that each verb takes.
 const VERBS: [(&str, &str); 13] = [
@@ -261,25 +261,46 @@ async fn a_signal_ends_what_a_verb_has_started() {
     }
 }
 
+/// Returns the variables that `cargo run` sets for a package with a build script.
+fn variables_of_cargo_run() -> Vec<(String, String)> {
+    let package = Place::new();
+    let manifest = "[package]\nname = \"package\"\nedition = \"2024\"\n\n[workspace]\n";
+    let print = "fn main() { std::env::vars().for_each(|(name, value)| println!(\"{name}={value}\")) }";
+    fs::create_dir(package.path("src")).unwrap();
+    for (path, text) in [("Cargo.toml", manifest), ("build.rs", "fn main() {}"), ("src/main.rs", print)] {
+        fs::write(package.path(path), text).unwrap();
+    }
+    let output = cargo(&package.root, &package.path("target")).args(["run", "--quiet"]).output().unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let variables = printed.lines().filter_map(|line| line.split_once('='));
+    variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
 #[tokio::test]
-async fn builds_have_no_variables_of_the_cargo_that_runs_opgen() {
+async fn builds_have_no_variables_of_the_package_that_cargo_runs() {
+    let outer = variables_of_cargo_run();
+    let of_package =
+        |(name, _): &&(String, String)| (name.starts_with("CARGO_") && !is_build_setting(name)) || name == "OUT_DIR";
+    let of_package: Vec<_> = outer.iter().filter(of_package).cloned().collect();
+    assert!(
+        ["CARGO_PKG_NAME", "OUT_DIR"].iter().all(|name| of_package.iter().any(|(other, _)| other == name)),
+        "{outer:?}"
+    );
     let scripted = Scripted::new();
     scripted.ask("hang");
     for line in ["dev --port 0", "generate --dry-run", "tree"] {
         let mut command = scripted.command(line);
-        command.envs([
-            ("CARGO_PKG_NAME", "opgen-cli"),
-            ("CARGO_MANIFEST_DIR", "/opgen/cli"),
-            ("CARGO_INCREMENTAL", "0"),
-        ]);
+        command.envs(of_package.clone()).env("CARGO_INCREMENTAL", "0");
         let (mut child, _) = scripted.hanging(command).await;
         kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
         child.wait().unwrap();
         let environment = fs::read_to_string(scripted.fake.path("environment")).unwrap();
-        let of_package = |line: &&str| line.starts_with("CARGO_PKG_") || line.starts_with("CARGO_MANIFEST_");
-        assert_eq!(environment.lines().find(of_package), None, "opgen {line}");
+        let has = |name: &str, value: &str| environment.lines().any(|line| line == format!("{name}={value}"));
+        for (name, value) in &of_package {
+            assert!(!has(name, value), "opgen {line}: {name}={value}");
+        }
         // A setting of the user, which the build keeps.
-        assert!(environment.lines().any(|line| line == "CARGO_INCREMENTAL=0"), "opgen {line}\n{environment}");
+        assert!(has("CARGO_INCREMENTAL", "0"), "opgen {line}\n{environment}");
         fs::remove_file(scripted.fake.path("environment")).unwrap();
     }
 }
