@@ -79,8 +79,8 @@ fn a_breaking_change_since_a_revision_is_named_and_fails() {
     assert_run(
         &run,
         1,
-        "breaking for stored objects, clients: widgets.demo.example.com v1alpha1 .spec.size: `maximum` was 10 and is 9: values of \
-         before may be invalid\nClusterRole demo gains: list on secrets\n",
+        "breaking for stored objects, clients: widgets.demo.example.com v1alpha1 .spec.size: `maximum` was 10 and is 9: existing \
+         values may be invalid\nClusterRole demo gains: list on secrets\n",
         "error: 1 change is breaking since `v1`\n\nhint: keep what clients and stored objects use, and make the change in a new \
          version\n",
     );
