@@ -1,7 +1,7 @@
 //! Tests of deletions and their responses.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use crate::fixture::Fixture;
+use crate::{fixture::Fixture, wait};
 use serde_json::{Value, json};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -185,4 +185,43 @@ async fn a_collection_is_deleted_and_shown_as_it_was() {
     assert!(scene.is_gone(&format!("{MAPS}/a")).await);
     assert!(!at(&scene.get(&format!("{MAPS}/b")).await, "deletionTimestamp").is_null());
     assert!(at(&scene.get(&format!("{MAPS}/c")).await, "deletionTimestamp").is_null());
+}
+
+const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
+
+/// Creates the claim `data` and a Pod that mounts it, on a node or unscheduled.
+async fn create_pod_with_claim(scene: &Fixture, node: Option<&str>) {
+    let spec = json!({"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}});
+    scene.create(CLAIMS, json!({"metadata": {"name": "data"}, "spec": spec})).await;
+    let mut pod = pod("a", node, &[]);
+    pod["spec"]["volumes"] = json!([{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]);
+    scene.create(PODS, pod).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_is_used_by_a_scheduled_pod_until_the_pod_is_deleted() {
+    let scene = Fixture::new();
+    create_pod_with_claim(&scene, Some("n")).await;
+    let claim = format!("{CLAIMS}/data");
+    scene.done("DELETE", &claim, Value::Null).await;
+    scene.done("PATCH", &format!("{PODS}/a/status"), json!({"status": {"phase": "Succeeded"}})).await;
+    // A change that makes the controller look at the terminating claims of the namespace again.
+    scene.create(PODS, pod("b", None, &[])).await;
+    scene.done("DELETE", &format!("{PODS}/b"), Value::Null).await;
+    wait::idle().await;
+    assert!(!scene.is_gone(&claim).await, "a Pod that has ended is still there, and its volume may be mounted");
+
+    scene.done("DELETE", &format!("{PODS}/a?gracePeriodSeconds=0"), Value::Null).await;
+    wait::idle().await;
+    assert!(scene.is_gone(&claim).await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_is_not_used_by_a_pod_without_a_node() {
+    let scene = Fixture::new();
+    create_pod_with_claim(&scene, None).await;
+    let claim = format!("{CLAIMS}/data");
+    scene.done("DELETE", &claim, Value::Null).await;
+    wait::idle().await;
+    assert!(scene.is_gone(&claim).await);
 }

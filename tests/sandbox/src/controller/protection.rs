@@ -30,7 +30,7 @@ pub(super) struct ProtectedObject {
 }
 
 impl ProtectedObject {
-    /// Returns the identity of a stored object.
+    /// Returns the identity of a stored object: its group resource, namespace and name.
     fn new(group_resource: &str, object: &Stored) -> Self {
         Self {
             group_resource: group_resource.to_owned(),
@@ -47,12 +47,15 @@ impl Controller for Protection {
         EventSources::Lifecycle
     }
 
+    /// Returns the changed PersistentVolumeClaim, PersistentVolume or VolumeAttributesClass, or the terminating objects that may have lost
+    /// their last user: claims after a change of a Pod, volumes and classes after the deletion of a claim, and classes after the deletion
+    /// of a volume.
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<Self::Key> {
         let (group_resource, namespace) = match group_resource {
             CLAIMS | VOLUMES | CLASSES if !event.deleted => {
                 return vec![ProtectedObject::new(group_resource, &event.object)];
             }
-            // A deleted Pod or claim may have been the last user.
+            // The Pod, or the deleted claim, may have been the last user.
             "pods" => (CLAIMS, Some(&*event.object.namespace)),
             CLAIMS => {
                 return [terminating_objects(client, VOLUMES, None), terminating_objects(client, CLASSES, None)]
@@ -64,6 +67,7 @@ impl Controller for Protection {
         terminating_objects(client, group_resource, namespace)
     }
 
+    /// Removes the protection finalizer of a terminating claim, volume or class that is no longer in use.
     async fn reconcile(&mut self, client: &ControllerClient, key: &ProtectedObject) -> ReconcileResult {
         let ProtectedObject { group_resource, namespace, name } = key;
         let kind = client.served_kind(group_resource)?;
@@ -90,35 +94,45 @@ fn terminating_objects(
     terminating.map(|item| ProtectedObject::new(group_resource, item)).collect()
 }
 
-/// Returns whether a claim or a volume refers to a VolumeAttributesClass.
+/// Returns whether a claim or a volume refers to a VolumeAttributesClass by name.
 fn is_class_used(client: &ControllerClient, class: &Value) -> bool {
-    let names = |group_resource: &str, path: &[&str]| {
+    let is_named_by = |group_resource: &str, path: &[&str]| {
         let Some(kind) = client.kind(group_resource) else { return false };
         client.list(&kind, None).iter().any(|object| object::text(object, path) == object::name(class))
     };
-    names(CLAIMS, &["spec", "volumeAttributesClassName"])
-        || names(CLAIMS, &["status", "currentVolumeAttributesClassName"])
-        || names(VOLUMES, &["spec", "volumeAttributesClassName"])
+    is_named_by(CLAIMS, &["spec", "volumeAttributesClassName"])
+        || is_named_by(CLAIMS, &["status", "currentVolumeAttributesClassName"])
+        || is_named_by(VOLUMES, &["spec", "volumeAttributesClassName"])
 }
 
-/// Returns whether an object is in use: a claim by a Pod that has not ended, a volume by a bound claim, a class by a
+/// Returns whether an object is in use: a PersistentVolumeClaim by a Pod, a PersistentVolume by a bound claim, a VolumeAttributesClass by a
 /// claim or a volume.
 fn is_used(client: &ControllerClient, group_resource: &str, object: &Value) -> bool {
-    if group_resource == CLASSES {
-        return is_class_used(client, object);
+    match group_resource {
+        CLASSES => is_class_used(client, object),
+        VOLUMES => object["status"]["phase"] == "Bound",
+        _ => client.kind("pods").is_some_and(|pods| {
+            client.list(&pods, Some(object::namespace(object))).iter().any(|pod| uses_claim(pod, object))
+        }),
     }
-    if group_resource == VOLUMES {
-        return object["status"]["phase"] == "Bound";
+}
+
+/// Returns whether a Pod uses a PersistentVolumeClaim. A Pod without a node does not: the kubelet starts no Pod with a terminating claim. A
+/// Pod that has ended does, until it is deleted.
+fn uses_claim(pod: &Value, claim: &Value) -> bool {
+    if object::text(pod, &["spec", "nodeName"]).is_empty() {
+        return false;
     }
-    let Some(pods) = client.kind("pods") else { return false };
-    client.list(&pods, Some(object::namespace(object))).iter().any(|pod| {
-        let volumes = pod["spec"]["volumes"].as_array().into_iter().flatten();
-        let is_ended = matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed");
-        !is_ended
-            && volumes.into_iter().any(|volume| {
-                volume["persistentVolumeClaim"]["claimName"] == object["metadata"]["name"]
-                    || volume["ephemeral"].is_object()
-                        && format!("{}-{}", object::name(pod), object::text(volume, &["name"])) == object::name(object)
-            })
+    // With a grace period of 0 the kubelet has stopped the Pod. Its ephemeral volumes may go before it: it may itself wait for their claims.
+    let is_shut_down = object::is_deleting(pod) && pod["metadata"]["deletionGracePeriodSeconds"] == 0;
+    let owns_claim = || object::owners(claim).iter().any(|owner| owner.controller && owner.uid == object::uid(pod));
+    pod["spec"]["volumes"].as_array().into_iter().flatten().any(|volume| {
+        // The claim of an ephemeral volume has the name `POD-VOLUME`.
+        let ephemeral_claim = || format!("{}-{}", object::name(pod), object::text(volume, &["name"]));
+        volume["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+            || volume["ephemeral"].is_object()
+                && !is_shut_down
+                && ephemeral_claim() == object::name(claim)
+                && owns_claim()
     })
 }

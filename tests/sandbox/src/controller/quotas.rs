@@ -1,10 +1,13 @@
 //! Recomputes the usage of ResourceQuotas.
 
+use serde_json::Value;
+
 use super::{Action, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult};
-use crate::{admission::quota_usage, object};
+use crate::{admission::quota_usage, object, store::Stored};
 
 pub(super) const QUOTAS: &str = "resourcequotas";
 const PODS: &str = "pods";
+const SERVICES: &str = "services";
 
 /// Recomputes the usage of quotas whose usage may have decreased or whose limits changed.
 #[derive(Debug)]
@@ -16,9 +19,9 @@ impl Quotas {
         Self(EventSources::Lifecycle)
     }
 
-    /// Handles the changes of quotas and Pods.
+    /// Handles the changes of quotas, Pods and Services.
     pub(super) fn of_changes() -> Self {
-        Self(EventSources::Resources(&[QUOTAS, PODS]))
+        Self(EventSources::Resources(&[QUOTAS, PODS, SERVICES]))
     }
 }
 
@@ -29,14 +32,22 @@ impl Controller for Quotas {
         self.0
     }
 
+    /// Returns a ResourceQuota that is new or has new limits, or all quotas in the namespace of a deleted object, of a Pod that has ended
+    /// or of a Service with another type.
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         let namespace = &*event.object.namespace;
+        let previous = event.before.as_deref().filter(|_| !event.deleted);
         if group_resource == QUOTAS {
+            // Admission writes the usage before the object is stored. A count at that time would not include the object.
+            let has_same_limits = previous.is_some_and(|previous| {
+                quota_usage::limits(&parsed(previous)) == quota_usage::limits(&parsed(&event.object))
+            });
             let key = (namespace.to_owned(), event.object.name.to_string());
-            return if event.deleted { Vec::new() } else { vec![key] };
+            return if event.deleted || has_same_limits { Vec::new() } else { vec![key] };
         }
         // Admission has already counted new objects.
-        let may_decrease = event.deleted || group_resource == PODS && event.before.is_some();
+        let may_decrease = event.deleted
+            || previous.is_some_and(|previous| may_decrease_usage(group_resource, previous, &event.object));
         if !may_decrease || namespace.is_empty() {
             return Vec::new();
         }
@@ -44,6 +55,7 @@ impl Controller for Quotas {
         quotas.iter().map(|quota| (namespace.to_owned(), quota.name.to_string())).collect()
     }
 
+    /// Counts the usage of a ResourceQuota again, and writes the status if the limits or the usage changed.
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let kind = client.served_kind(QUOTAS)?;
         let Some(mut quota) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
@@ -58,4 +70,23 @@ impl Controller for Quotas {
             _ => Ok(Action::AwaitChange),
         }
     }
+}
+
+/// Returns whether the usage of a quota may decrease by an update, as kube-controller-manager decides it: a Pod has ended or has moved to
+/// another scope, or a Service has another type.
+fn may_decrease_usage(group_resource: &str, before: &Stored, after: &Stored) -> bool {
+    match group_resource {
+        PODS => {
+            let (before, after) = (parsed(before), parsed(after));
+            quota_usage::is_running(&before) && !quota_usage::is_running(&after)
+                || quota_usage::has_deadline(&before) != quota_usage::has_deadline(&after)
+        }
+        SERVICES => parsed(before)["spec"]["type"] != parsed(after)["spec"]["type"],
+        _ => false,
+    }
+}
+
+/// Returns a stored object as JSON.
+fn parsed(stored: &Stored) -> Value {
+    serde_json::from_slice(&stored.json).unwrap_or_default()
 }

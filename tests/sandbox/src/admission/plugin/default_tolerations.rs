@@ -10,7 +10,8 @@ use crate::{
 /// The taints that a Pod tolerates for some time by default.
 const TAINTS: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 
-/// Adds the tolerations for a not-ready and an unreachable node to a Pod that does not tolerate these taints.
+/// Lets a new or changed Pod tolerate a not-ready and an unreachable node for 300 seconds, unless it already has tolerations for these
+/// taints.
 pub(crate) fn mutate(review: &mut Review<'_>) {
     let is_pod = review.writes(Operation::Create, "", "pods") || review.writes(Operation::Update, "", "pods");
     if !is_pod {

@@ -16,8 +16,8 @@ use crate::{
 /// The annotation that lists the defaults set in a Pod.
 const ANNOTATION: &str = "kubernetes.io/limit-ranger";
 
-/// Sets the defaults of the LimitRanges for the requests and limits that the containers of a new Pod omit, and lists
-/// them in an annotation of the Pod.
+/// Sets the requests and limits that the containers of a new Pod omit to the defaults of the LimitRanges in its namespace. Lists the
+/// changes in an annotation of the Pod.
 pub(crate) fn mutate(review: &mut Review<'_>) {
     if !review.writes(Operation::Create, "", "pods") {
         return;
@@ -50,8 +50,7 @@ pub(crate) fn mutate(review: &mut Review<'_>) {
     }
 }
 
-/// Sets the requests or limits that a container omits to the defaults. Returns the names of the resources that it set.
-/// `field` is `requests` or `limits`.
+/// Sets the `requests` or `limits` (`field`) that a container omits to the defaults. Returns the names of the resources that were set.
 fn set_defaults(container: &mut Value, field: &str, defaults: &Map<String, Value>) -> Vec<String> {
     let missing = |name: &String| object::at(container, &["resources", field, name]).is_none();
     let names: Vec<String> = defaults.keys().filter(|name| missing(name)).cloned().collect();
@@ -80,6 +79,7 @@ pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
                 check_claim(limit, &amounts(&review.object["spec"]["resources"]["requests"]), &mut violations);
             }
         }
+        // Two containers can cause the same message, which is reported once.
         let mut seen = Vec::new();
         violations.retain(|violation| {
             !seen.contains(violation) && {
@@ -96,7 +96,7 @@ pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Adds the violations of a LimitRange by the containers of a Pod and by the Pod as a whole.
+/// Adds messages to `violations` about the containers of a Pod, and the Pod as a whole, that violate a LimitRange.
 fn check_pod(range: &Value, pod: &Value, violations: &mut Vec<String>) {
     for limit in range["spec"]["limits"].as_array().into_iter().flatten() {
         match limit["type"].as_str() {
@@ -117,13 +117,14 @@ fn check_pod(range: &Value, pod: &Value, violations: &mut Vec<String>) {
     }
 }
 
-/// Adds the violations of a limit by the requests of a PersistentVolumeClaim.
+/// Adds messages to `violations` about requests of a PersistentVolumeClaim that are below the minimum or above the maximum of a limit.
 fn check_claim(limit: &Value, requests: &Amounts, violations: &mut Vec<String>) {
     for (word, bounds, is_minimum) in [("minimum", "min", true), ("maximum", "max", false)] {
         for (name, bound) in amounts(&limit[bounds]) {
             let rule = format!("{word} {name} usage per PersistentVolumeClaim is {bound}");
             match requests.get(&name) {
                 None => violations.push(format!("{rule}.  No request is specified")),
+                // A request equal to the bound is allowed.
                 Some(request) if (*request < bound) == is_minimum && *request != bound => {
                     violations.push(format!("{rule}, but request is {request}"));
                 }
@@ -140,8 +141,8 @@ struct Usage {
 }
 
 impl Usage {
-    /// Adds the violations of `min`, `max` and `maxLimitRequestRatio` of a limit. `type_name` is `Container` or `Pod`,
-    /// for the messages.
+    /// Adds messages to `violations` if the usage violates `min`, `max` or `maxLimitRequestRatio` of a limit. `type_name` is `Container` or
+    /// `Pod`, for the messages.
     fn check(&self, limit: &Value, type_name: &str, violations: &mut Vec<String>) {
         for (name, bound) in amounts(&limit["min"]) {
             let rule = format!("minimum {name} usage per {type_name} is {bound}");

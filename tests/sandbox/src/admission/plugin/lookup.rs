@@ -15,8 +15,8 @@ pub(super) fn stored_objects(server: &Server, group_resource: &str, namespace: O
     items.iter().filter_map(|item| serde_json::from_slice(&item.json).ok()).collect()
 }
 
-/// Returns the name of the class that an annotation marks as the default; `None` if there is none. Of several, the
-/// newest counts, then the first by name.
+/// Returns the name of the class that an annotation marks as the default; `None` if no class is marked. If several are marked, returns the
+/// newest one, or the first one by name if several are equally new.
 pub(super) fn default_class(server: &Server, group_resource: &str, annotation: &str) -> Option<String> {
     let mut defaults = stored_objects(server, group_resource, None);
     defaults.retain(|class| class["metadata"]["annotations"][annotation] == "true");

@@ -13,7 +13,8 @@ use crate::{
     object::{self, Owner},
 };
 
-/// Rejects a change of owner references for which the user lacks permissions, if the server has this plugin enabled.
+/// Rejects a change of owner references for which the user lacks permissions: to delete the object, or to update the finalizers of an owner
+/// whose deletion the object newly blocks. Does nothing unless the server enables this plugin.
 pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
     let request = review.request;
     let is_write = matches!(review.operation, Operation::Create | Operation::Update);
@@ -51,7 +52,7 @@ fn may_delete(review: &Review<'_>) -> bool {
     authorizer::allows(review, &check)
 }
 
-/// Fails unless the user may update the finalizers of the owner. Also fails if the kind of the owner is unknown.
+/// Fails unless the user may update the finalizers of an owner, or if the kind of the owner is not served.
 fn check_owner(review: &Review<'_>, owner: &Owner) -> Result<(), Failure> {
     let Some(kind) = review.request.server.kinds.of_kind(&owner.api_version, &owner.kind) else {
         let (version, kind) = (&owner.api_version, &owner.kind);

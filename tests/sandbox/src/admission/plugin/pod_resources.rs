@@ -9,7 +9,7 @@ use crate::{object, quantity::Quantity};
 /// Amounts by resource name.
 pub(crate) type Amounts = BTreeMap<String, Quantity>;
 
-/// Parses a resource list. Omits quantities that are invalid.
+/// Parses a resource list such as `requests`. Omits invalid quantities.
 pub(crate) fn amounts(list: &Value) -> Amounts {
     let entries = list.as_object().into_iter().flatten();
     entries.filter_map(|(name, value)| Some((name.clone(), Quantity::of_value(value)?))).collect()
@@ -20,9 +20,9 @@ pub(crate) fn containers<'a>(pod: &'a Value, list: &str) -> impl Iterator<Item =
     object::at(pod, &["spec", list]).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// Returns the total requests or limits of a Pod, as `PodRequests` and `PodLimits` of kube-apiserver: the sum of the
-/// containers, or the amount while an init container runs if that is higher. Amounts in the resources of the Pod itself
-/// replace the computed ones. `field` is `requests` or `limits`.
+/// Returns the total `requests` or `limits` (`field`) of a Pod, like `PodRequests` and `PodLimits` of kube-apiserver: the sum over the
+/// containers, or the highest amount while an init container runs if that is higher. Amounts in the resources of the Pod itself replace
+/// these totals, and the overhead of the Pod is added.
 pub(crate) fn pod_total(pod: &Value, field: &str) -> Amounts {
     let mut sum = Amounts::new();
     for container in containers(pod, "containers") {
@@ -55,7 +55,7 @@ pub(crate) fn add(sum: &mut Amounts, more: &Amounts) {
     }
 }
 
-/// Raises each amount of `sum` to that of `other`, if that is higher.
+/// Raises each amount in `sum` to the amount in `other` if the latter is higher.
 fn raise_to(sum: &mut Amounts, other: &Amounts) {
     for (name, amount) in other {
         let current = sum.entry(name.clone()).or_insert(*amount);

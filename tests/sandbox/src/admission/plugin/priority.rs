@@ -18,8 +18,8 @@ struct Priority {
     preemption: String,
 }
 
-/// Sets the priority, preemption policy and class name of a new Pod from its PriorityClass. Rejects a Pod that sets
-/// another priority or policy itself.
+/// Sets the priority, preemption policy and class name of a new Pod from its PriorityClass, and rejects a Pod that sets other values
+/// itself. Keeps the values of an existing Pod in an update that omits them.
 pub(crate) fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     if review.writes(Operation::Update, "", "pods") {
         keep_priority(review);
@@ -65,7 +65,7 @@ fn keep_priority(review: &mut Review<'_>) {
     }
 }
 
-/// Rejects a PriorityClass with `globalDefault` if another one is already the default.
+/// Rejects a PriorityClass with `globalDefault` if another PriorityClass is already the default.
 pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
     let written = matches!(review.operation, Operation::Create | Operation::Update);
     if !written || !review.request.kind.is("scheduling.k8s.io", "priorityclasses") {
@@ -105,7 +105,7 @@ fn named_priority(review: &Review<'_>, class: &str) -> Result<Priority, Failure>
 fn default_priority(review: &Review<'_>) -> Priority {
     let classes = stored_objects(review.request.server, GROUP_RESOURCE, None);
     let defaults = classes.iter().filter(|class| class["globalDefault"] == true);
-    // The API server also takes the lowest if several are marked.
+    // If several classes are marked as the default, the API server also uses the lowest value.
     let lowest = defaults.min_by_key(|class| object::number(class, &["value"]));
     lowest.map_or_else(
         || Priority { class: String::new(), value: 0, preemption: "PreemptLowerPriority".into() },

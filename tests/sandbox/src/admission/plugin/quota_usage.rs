@@ -17,7 +17,8 @@ pub(crate) fn limits(quota: &Value) -> Amounts {
     amounts(&quota["spec"]["hard"])
 }
 
-/// Returns the usage of one object, by the names of the resources that a quota can limit.
+/// Returns the amounts by which one object counts against quotas, by the resource names that a ResourceQuota can limit, such as
+/// `count/deployments.apps` or `requests.cpu`.
 pub(crate) fn of_object(kind: &Kind, object: &Value) -> Amounts {
     let one = Quantity::of(1);
     let mut usage = Amounts::new();
@@ -37,9 +38,9 @@ pub(crate) fn of_object(kind: &Kind, object: &Value) -> Amounts {
     usage
 }
 
-/// Adds the usage of a Pod. A finished Pod counts only as an object (`count/pods`).
+/// Adds the usage of a Pod: its number, and its requests and limits. A finished Pod counts only as an object (`count/pods`).
 fn add_pod(pod: &Value, usage: &mut Amounts) {
-    if matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed") {
+    if !is_running(pod) {
         return;
     }
     usage.insert("pods".into(), Quantity::of(1));
@@ -50,6 +51,16 @@ fn add_pod(pod: &Value, usage: &mut Amounts) {
         usage.insert(format!("requests.{name}"), amount);
     }
     usage.extend(pod_total(pod, "limits").into_iter().map(|(name, amount)| (format!("limits.{name}"), amount)));
+}
+
+/// Returns whether a Pod has not ended.
+pub(crate) fn is_running(pod: &Value) -> bool {
+    !matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed")
+}
+
+/// Returns whether a Pod has an active deadline. Such a Pod is in the scope `Terminating`, any other in `NotTerminating`.
+pub(crate) fn has_deadline(pod: &Value) -> bool {
+    object::number(pod, &["spec", "activeDeadlineSeconds"]).is_some()
 }
 
 /// Adds the usage of a Service: its load balancer and its node ports.
@@ -79,13 +90,13 @@ fn add_claim(claim: &Value, usage: &mut Amounts) {
     }
 }
 
-/// Returns the usage in the status of a quota, or counts the objects if the status is incomplete.
+/// Returns the usage in the status of a quota. Counts the objects instead if the status omits a resource that the quota limits.
 pub(crate) fn current_usage(server: &Server, quota: &Value, limits: &Amounts) -> Amounts {
     let listed = amounts(&quota["status"]["used"]);
     if limits.keys().all(|name| listed.contains_key(name)) { listed } else { count_usage(server, quota, limits) }
 }
 
-/// Counts the usage of all objects in the namespace of a quota that are in its scope, for the resources in `limits`.
+/// Counts the usage of the resources in `limits` by all objects in the namespace of a quota to which the scopes of the quota apply.
 pub(crate) fn count_usage(server: &Server, quota: &Value, limits: &Amounts) -> Amounts {
     let mut sum: Amounts = limits.keys().map(|name| (name.clone(), Quantity::ZERO)).collect();
     let mut counted = Vec::new();
@@ -108,7 +119,7 @@ pub(crate) fn count_usage(server: &Server, quota: &Value, limits: &Amounts) -> A
     sum
 }
 
-/// Returns whether objects of a kind can count against the resource with this name in a quota.
+/// Returns whether objects of a kind can count against the resource `name` of a quota.
 pub(crate) fn may_count(kind: &Kind, name: &str) -> bool {
     if name.strip_prefix("count/") == Some(&kind.resource()) {
         return true;
@@ -131,8 +142,8 @@ pub(crate) fn set_status(quota: &mut Value, used: &Amounts) {
     quota["status"] = json!({"hard": quota["spec"]["hard"], "used": amounts});
 }
 
-/// Returns the compute resources that a quota limits and containers of a Pod do not specify, each with the containers:
-/// `limits.memory for: a,b`.
+/// Returns the CPU and memory requests and limits that a quota restricts and that containers of a Pod omit, each with the names of these
+/// containers: `limits.memory for: a,b`.
 pub(crate) fn unspecified_resources(kind: &Kind, pod: &Value, limits: &Amounts) -> Vec<String> {
     if !kind.is("", "pods") {
         return Vec::new();
@@ -154,7 +165,8 @@ pub(crate) fn unspecified_resources(kind: &Kind, pod: &Value, limits: &Amounts) 
         .collect()
 }
 
-/// Returns whether the quota applies to the object. A quota with scopes counts only Pods.
+/// Returns whether the scopes of a quota include the object. A quota with scopes counts only Pods; a quota without scopes counts all
+/// objects.
 pub(crate) fn in_scope(quota: &Value, kind: &Kind, object: &Value) -> bool {
     let spec = &quota["spec"];
     let listed =
@@ -166,13 +178,12 @@ pub(crate) fn in_scope(quota: &Value, kind: &Kind, object: &Value) -> bool {
 
 /// Returns whether a Pod matches one scope of a quota. An unknown scope matches no Pod.
 fn matches_scope(scope: &Value, pod: &Value) -> bool {
-    let is_terminating = object::number(pod, &["spec", "activeDeadlineSeconds"]).is_some();
     let best_effort = pod_total(pod, "requests").is_empty() && pod_total(pod, "limits").is_empty();
     let class = object::text(pod, &["spec", "priorityClassName"]);
     let in_values = || scope["values"].as_array().is_some_and(|values| values.iter().any(|value| value == class));
     match (object::text(scope, &["scopeName"]), object::text(scope, &["operator"])) {
-        ("Terminating", _) => is_terminating,
-        ("NotTerminating", _) => !is_terminating,
+        ("Terminating", _) => has_deadline(pod),
+        ("NotTerminating", _) => !has_deadline(pod),
         ("BestEffort", _) => best_effort,
         ("NotBestEffort", _) => !best_effort,
         ("PriorityClass", "In") => in_values(),

@@ -1,5 +1,7 @@
 //! Implements `ResourceQuota`: rejects objects that exceed the quotas of their namespace.
 
+use std::collections::BTreeSet;
+
 use http::Request;
 use serde_json::Value;
 
@@ -15,30 +17,33 @@ use crate::{
 /// The maximum number of attempts to update the usage when other writes conflict.
 const ATTEMPTS: usize = 16;
 
-/// Rejects a create or update that exceeds a quota of its namespace, and adds its usage to the status of the quotas.
-/// Repeats this if another write changes a quota at the same time.
+/// Rejects a create or update that exceeds a ResourceQuota of its namespace, and adds the usage of the object to the status of the quotas.
+/// After a failed write of a status, such as a conflict, the quotas that are not written yet are checked again, up to `ATTEMPTS` times.
 pub(crate) async fn validate(review: &Review<'_>) -> Result<(), Failure> {
     let request = review.request;
     let is_write = matches!(review.operation, Operation::Create | Operation::Update);
     if !is_write || !request.kind.namespaced || request.subresource.is_some() {
         return Ok(());
     }
+    let mut written = BTreeSet::new();
     for _ in 0..ATTEMPTS {
         let mut quotas = stored_objects(request.server, "resourcequotas", Some(request.namespace));
         quotas
             .retain(|quota| !object::is_deleting(quota) && quota_usage::in_scope(quota, request.kind, &review.object));
+        // These include the usage of the object since an earlier attempt.
+        quotas.retain(|quota| !written.contains(object::name(quota)));
         let mut changes = Vec::new();
         for quota in quotas {
             changes.extend(add_usage(review, quota)?);
         }
-        if review.is_dry_run() || write_usage(review, changes).await {
+        if review.is_dry_run() || write_usage(review, changes, &mut written).await {
             return Ok(());
         }
     }
     Err(Failure::internal("the usage of a quota is written by others all the time; try again later"))
 }
 
-/// Returns the quota with the object's additional usage; `None` if the object adds none.
+/// Returns the quota with a status that includes the additional usage of the object; `None` if the object adds no usage.
 ///
 /// # Errors
 /// `Forbidden` if the quota would be exceeded, or if a Pod doesn't specify a limited compute resource.
@@ -58,6 +63,7 @@ fn add_usage(review: &Review<'_>, mut quota: Value) -> Result<Option<Value>, Fai
             return Err(review.forbidden(&format!("failed quota: {name}: must specify {}", missing.join("; "))));
         }
     }
+    // An update counts only by its difference from the old object.
     if let Some(old) = &review.old {
         for (name, before) in relevant(quota_usage::of_object(request.kind, old)) {
             let new_amount = delta.get(&name).copied().unwrap_or(Quantity::ZERO);
@@ -94,9 +100,9 @@ fn add_usage(review: &Review<'_>, mut quota: Value) -> Result<Option<Value>, Fai
     Ok(Some(quota))
 }
 
-/// Writes the statuses of the quotas as the API server itself. Returns `false` if a write fails, as it does after a
-/// conflict.
-async fn write_usage(review: &Review<'_>, quotas: Vec<Value>) -> bool {
+/// Writes the statuses of the quotas as the user of the API server itself, and adds the name of each to `written`. Returns `false` at the
+/// first write that fails, for example by a conflict.
+async fn write_usage(review: &Review<'_>, quotas: Vec<Value>, written: &mut BTreeSet<String>) -> bool {
     for mut quota in quotas {
         quota["apiVersion"] = "v1".into();
         quota["kind"] = "ResourceQuota".into();
@@ -111,6 +117,7 @@ async fn write_usage(review: &Review<'_>, quotas: Vec<Value>) -> bool {
         if !answer.code.is_success() {
             return false;
         }
+        written.insert(object::name(&quota).to_owned());
     }
     true
 }

@@ -19,8 +19,8 @@ const MOUNT_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 /// ServiceAccount.
 const MIRROR_ANNOTATION: &str = "kubernetes.io/config.mirror";
 
-const ACCOUNTS: &str = "serviceaccounts";
-const DEFAULT: &str = "default";
+const SERVICE_ACCOUNTS: &str = "serviceaccounts";
+const DEFAULT_ACCOUNT: &str = "default";
 
 /// The time to wait for the default ServiceAccount: the real server looks for it ten times at intervals.
 const DEFAULT_ACCOUNT_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -29,13 +29,13 @@ const DEFAULT_ACCOUNT_TIMEOUT: Duration = Duration::from_millis(1500);
 /// requests.
 const TOKEN_SECONDS: i64 = 3607;
 
-/// Returns whether the write creates a Pod that is no mirror Pod.
+/// Returns whether the write creates a Pod other than a mirror Pod, which represents a static Pod of the kubelet.
 fn applies_to(review: &Review<'_>) -> bool {
     review.writes(Operation::Create, "", "pods")
         && object::at(&review.object, &["metadata", "annotations", MIRROR_ANNOTATION]).is_none()
 }
 
-/// Sets the ServiceAccount of a new Pod, mounts its token, and copies its image pull secrets if the Pod has none.
+/// Sets the ServiceAccount of a new Pod and mounts a token of it. Copies the image pull secrets of the ServiceAccount if the Pod has none.
 /// Returns a 403 error if the ServiceAccount does not exist.
 pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     if !applies_to(review) {
@@ -43,7 +43,7 @@ pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     }
     let spec = object::map_at(&mut review.object, &["spec"]);
     let pod_account = spec.get("serviceAccountName").and_then(Value::as_str).filter(|name| !name.is_empty());
-    let name = pod_account.unwrap_or(DEFAULT).to_owned();
+    let name = pod_account.unwrap_or(DEFAULT_ACCOUNT).to_owned();
     spec.insert("serviceAccountName".into(), name.clone().into());
     // The old name of the field, which the API returns together with the new one.
     spec.insert("serviceAccount".into(), name.clone().into());
@@ -51,6 +51,7 @@ pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     let account = service_account(review, &name)?;
     let suffix = |review: &Review<'_>| review.request.server.environment.suffix(5);
     let pod_automount = &review.object["spec"]["automountServiceAccountToken"];
+    // The Pod takes precedence over its ServiceAccount; the default is to mount the token.
     let automount = pod_automount.as_bool().or(account["automountServiceAccountToken"].as_bool());
     let volume = automount.unwrap_or(true).then(|| volume_name(&review.object, || suffix(review)));
     let spec = object::map_at(&mut review.object, &["spec"]);
@@ -75,15 +76,17 @@ pub(crate) fn validate(review: &Review<'_>) -> Result<(), Failure> {
     service_account(review, name).map(drop)
 }
 
-/// Waits for the default account of a new namespace, which is created shortly after the namespace.
+/// Waits until the ServiceAccount `name` exists if it is the default one, which is created shortly after a new namespace. Gives up after
+/// `DEFAULT_ACCOUNT_TIMEOUT` without an error.
 async fn wait_for_default(review: &Review<'_>, name: &str) {
     let (store, namespace) = (&review.request.server.store, review.request.namespace);
-    if name != DEFAULT || store.get(ACCOUNTS, namespace, name).is_some() {
+    if name != DEFAULT_ACCOUNT || store.get(SERVICE_ACCOUNTS, namespace, name).is_some() {
         return;
     }
-    let mut subscription = store.subscribe(&ACCOUNTS.into());
-    let created =
-        async { while store.get(ACCOUNTS, namespace, name).is_none() && subscription.changed().await.is_ok() {} };
+    let mut subscription = store.subscribe(&SERVICE_ACCOUNTS.into());
+    let created = async {
+        while store.get(SERVICE_ACCOUNTS, namespace, name).is_none() && subscription.changed().await.is_ok() {}
+    };
     // The caller checks whether the account exists.
     let _ = timeout(DEFAULT_ACCOUNT_TIMEOUT, created).await;
 }
@@ -91,13 +94,13 @@ async fn wait_for_default(review: &Review<'_>, name: &str) {
 /// Returns the ServiceAccount with the name. Returns a 403 error if it does not exist.
 fn service_account(review: &Review<'_>, name: &str) -> Result<Value, Failure> {
     let namespace = review.request.namespace;
-    stored_object(review.request.server, ACCOUNTS, namespace, name).ok_or_else(|| {
+    stored_object(review.request.server, SERVICE_ACCOUNTS, namespace, name).ok_or_else(|| {
         let why = format!("error looking up service account {namespace}/{name}: serviceaccount {name:?} not found");
         review.forbidden(&why)
     })
 }
 
-/// Returns the name of the existing token volume, or a new name with a random suffix.
+/// Returns the name of the token volume that the Pod already has, or a new name with a random suffix.
 fn volume_name(pod: &Value, suffix: impl FnOnce() -> String) -> String {
     let volumes = object::at(pod, &["spec", "volumes"]).and_then(Value::as_array);
     let names = volumes.into_iter().flatten().map(|volume| object::text(volume, &["name"]));
@@ -105,7 +108,8 @@ fn volume_name(pod: &Value, suffix: impl FnOnce() -> String) -> String {
     existing.map_or_else(|| format!("kube-api-access-{}", suffix()), str::to_owned)
 }
 
-/// Adds the mount to each container without a mount at this path, and the volume if a container mounts it.
+/// Adds a mount of the token to each container that mounts nothing at its path. Adds the volume `volume` to the Pod if a container mounts
+/// it now.
 fn mount_token(spec: &mut Map<String, Value>, volume: String) {
     let mut is_mounted = false;
     for containers in ["initContainers", "containers"] {
@@ -134,7 +138,8 @@ fn mount_token(spec: &mut Map<String, Value>, volume: String) {
     }
 }
 
-/// Returns the projected volume with the token, the CA certificate and the namespace.
+/// Returns the projected volume with the ServiceAccount token, the CA certificate and the name of the namespace. The mode 420 is 0644 in
+/// octal.
 fn token_volume(name: &str) -> Value {
     let token = json!({"serviceAccountToken": {"expirationSeconds": TOKEN_SECONDS, "path": "token"}});
     let authority = json!({"configMap": {"name": "kube-root-ca.crt", "items": [{"key": "ca.crt", "path": "ca.crt"}]}});

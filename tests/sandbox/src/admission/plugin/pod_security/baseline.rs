@@ -65,8 +65,8 @@ struct AppArmorAnnotation<'a> {
     profile: &'a str,
 }
 
-/// Returns the violation if the Pod or a container sets an AppArmor profile that is not allowed, by field or by
-/// annotation.
+/// Returns the violation message if the Pod or a container sets an AppArmor profile that is not allowed, in its `securityContext` or
+/// by an annotation of the Pod.
 fn app_armor(spec: &Spec<'_>) -> Option<String> {
     const ANNOTATION: &str = "container.apparmor.security.beta.kubernetes.io/";
     let unconfined = |context: &Value| context["appArmorProfile"]["type"] == "Unconfined";
@@ -78,7 +78,7 @@ fn app_armor(spec: &Spec<'_>) -> Option<String> {
     let is_allowed =
         |profile: &str| profile.is_empty() || profile == "runtime/default" || profile.starts_with("localhost/");
     let disallowed: Vec<_> = annotations.filter(|annotation| !is_allowed(annotation.profile)).collect();
-    // An annotation about a container counts like the container's own field.
+    // An annotation can set the profile of a container to `unconfined`, like the field of the container.
     let by_annotation = |name: &str| {
         disallowed.iter().any(|annotation| annotation.container == name && annotation.profile == "unconfined")
     };
@@ -101,13 +101,13 @@ fn app_armor(spec: &Spec<'_>) -> Option<String> {
     Some(format!("forbidden AppArmor profile{plural} ({subjects} must not set AppArmor profile type to {values})"))
 }
 
-/// Returns the violation if a container adds a capability other than the default ones.
+/// Returns the violation message if a container adds a capability other than the default ones.
 fn capabilities(spec: &Spec<'_>) -> Option<String> {
     forbidden_capabilities(spec, &ALLOWED_CAPABILITIES)
         .map(|violation| format!("non-default capabilities ({violation})"))
 }
 
-/// Returns the violation if a container adds capabilities other than the allowed ones.
+/// Returns the violation message if a container adds capabilities other than the allowed ones.
 pub(super) fn forbidden_capabilities(spec: &Spec<'_>, allowed: &[&str]) -> Option<String> {
     let added = |container: &Value| -> Vec<String> {
         let added = list_items(&container["securityContext"]["capabilities"], "add").filter_map(Value::as_str);
@@ -125,14 +125,14 @@ pub(super) fn forbidden_capabilities(spec: &Spec<'_>, allowed: &[&str]) -> Optio
     (!offenders.is_empty()).then(violation)
 }
 
-/// Returns the violation if the Pod shares the network, PID or IPC namespace of the node.
+/// Returns the violation message if the Pod shares the network, PID or IPC namespace of the node.
 fn host_namespaces(spec: &Spec<'_>) -> Option<String> {
     let shared = ["hostNetwork", "hostPID", "hostIPC"].into_iter().filter(|field| spec.pod[*field] == true);
     let shared: Vec<String> = shared.map(|field| format!("{field}=true")).collect();
     (!shared.is_empty()).then(|| format!("host namespaces ({})", shared.join(", ")))
 }
 
-/// Returns the violation if the Pod has `hostPath` volumes.
+/// Returns the violation message if the Pod has `hostPath` volumes.
 fn host_paths(spec: &Spec<'_>) -> Option<String> {
     let volumes =
         list_items(spec.pod, "volumes").filter(|volume| volume.get("hostPath").is_some_and(|path| !path.is_null()));
@@ -140,7 +140,7 @@ fn host_paths(spec: &Spec<'_>) -> Option<String> {
     (!names.is_empty()).then(|| format!("hostPath volumes ({})", noun_and_names("volume", &names)))
 }
 
-/// Returns the violation if a container uses ports of the node.
+/// Returns the violation message if a container uses a port of the node (`hostPort`).
 fn host_ports(spec: &Spec<'_>) -> Option<String> {
     let ports = |container: &Value| -> Vec<String> {
         let ports = list_items(container, "ports").filter_map(|port| port["hostPort"].as_u64());
@@ -154,7 +154,7 @@ fn host_ports(spec: &Spec<'_>) -> Option<String> {
         .then(|| format!("hostPort ({} {verb} {noun} {})", container_names(&offenders), used.join(", ")))
 }
 
-/// Returns the violation if a probe or lifecycle handler of a container sets a host.
+/// Returns the violation message if a probe or lifecycle handler of a container sets a host.
 fn probe_hosts(spec: &Spec<'_>) -> Option<String> {
     const HANDLERS: [&[&str]; 5] = [
         &["livenessProbe"],
@@ -179,20 +179,20 @@ fn probe_hosts(spec: &Spec<'_>) -> Option<String> {
     (!offenders.is_empty()).then(violation)
 }
 
-/// Returns the violation if a container is privileged.
+/// Returns the violation message if a container is privileged.
 fn privileged(spec: &Spec<'_>) -> Option<String> {
     let offenders = spec.containers_where(|container| container["securityContext"]["privileged"] == true);
     (!offenders.is_empty())
         .then(|| format!("privileged ({} must not set securityContext.privileged=true)", container_names(&offenders)))
 }
 
-/// Returns the violation of [`unmasked_proc`], unless the Pod has its own user namespace.
+/// Returns the violation message of [`unmasked_proc`], unless the Pod has its own user namespace.
 fn proc_mount(spec: &Spec<'_>) -> Option<String> {
     if spec.has_own_users() { None } else { unmasked_proc(spec) }
 }
 
-/// Returns the violation if a container sets `procMount` to a value other than `Default`. Restricted applies it even to
-/// Pods with their own user namespace.
+/// Returns the violation message if a container sets `procMount` to a value other than `Default`. The level `restricted` applies this rule
+/// also to Pods with their own user namespace.
 pub(super) fn unmasked_proc(spec: &Spec<'_>) -> Option<String> {
     let mount = |container: &Value| object::text(container, &["securityContext", "procMount"]).to_owned();
     let is_open = |container: &Value| !matches!(mount(container).as_str(), "" | "Default");
@@ -209,7 +209,7 @@ pub(super) fn unmasked_proc(spec: &Spec<'_>) -> Option<String> {
     (!offenders.is_empty()).then(violation)
 }
 
-/// Returns the violation if the Pod or a container sets an SELinux user, role or forbidden type.
+/// Returns the violation message if the Pod or a container sets an SELinux user, an SELinux role or a forbidden SELinux type.
 fn se_linux(spec: &Spec<'_>) -> Option<String> {
     let option = |context: &Value, name: &str| object::text(context, &["seLinuxOptions", name]).to_owned();
     let disallowed_type =
@@ -238,7 +238,7 @@ fn se_linux(spec: &Spec<'_>) -> Option<String> {
     Some(format!("seLinuxOptions ({subject} set forbidden securityContext.seLinuxOptions: {violation})"))
 }
 
-/// Returns the violation if the Pod or a container sets the seccomp profile `Unconfined`.
+/// Returns the violation message if the Pod or a container sets the seccomp profile `Unconfined`.
 pub(super) fn seccomp(spec: &Spec<'_>) -> Option<String> {
     let offenders = spec.offenders(|context| context["seccompProfile"]["type"] == "Unconfined");
     let violation = || {
@@ -248,14 +248,14 @@ pub(super) fn seccomp(spec: &Spec<'_>) -> Option<String> {
     offenders.exist().then(violation)
 }
 
-/// Returns the violation if the Pod sets a sysctl that is not namespaced or not safe.
+/// Returns the violation message if the Pod sets a sysctl that is not namespaced or not safe.
 fn sysctls(spec: &Spec<'_>) -> Option<String> {
     let names = list_items(&spec.pod["securityContext"], "sysctls").filter_map(|sysctl| sysctl["name"].as_str());
     let disallowed: Vec<&str> = names.filter(|name| !ALLOWED_SYSCTLS.contains(name)).collect();
     (!disallowed.is_empty()).then(|| format!("forbidden sysctls ({})", disallowed.join(", ")))
 }
 
-/// Returns the violation if the Pod or a container is a Windows host process.
+/// Returns the violation message if the Pod or a container is a Windows host process.
 fn host_process(spec: &Spec<'_>) -> Option<String> {
     let offenders = spec.offenders(|context| context["windowsOptions"]["hostProcess"] == true);
     let subject = offenders.describe();

@@ -19,15 +19,15 @@ mod spec;
 /// The prefix of the labels of a namespace: the mode follows.
 const LABELS: &str = "pod-security.kubernetes.io/";
 
-/// Checks a written Pod or pod template. Rejects a Pod that violates the level of `enforce`, and warns about violations
-/// of the level of `warn`.
+/// Checks a created or updated Pod or pod template. Rejects a Pod that violates the Pod Security level in the label `enforce` of its
+/// namespace, and warns about violations of the level in the label `warn`.
 pub(crate) fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
     if !matches!(review.operation, Operation::Create | Operation::Update) {
         return Ok(());
     }
     let is_pod = review.request.kind.is("", "pods");
-    let Some((path, annotations)) = pod_template_paths(review) else { return Ok(()) };
-    if is_pod && !changes_spec(review, path) {
+    let Some((spec_path, annotations_path)) = pod_template_paths(review) else { return Ok(()) };
+    if is_pod && !changes_spec(review, spec_path) {
         return Ok(());
     }
     let Some(namespace) =
@@ -36,9 +36,9 @@ pub(crate) fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
         return Ok(());
     };
     let labels = &namespace["metadata"]["labels"];
-    let Some(spec) = object::at(&review.object, path) else { return Ok(()) };
+    let Some(spec) = object::at(&review.object, spec_path) else { return Ok(()) };
     let no_annotations = Value::Null;
-    let spec = Spec::new(spec, object::at(&review.object, annotations).unwrap_or(&no_annotations));
+    let spec = Spec::new(spec, object::at(&review.object, annotations_path).unwrap_or(&no_annotations));
     if is_pod && let Some(broken_rules) = violations(labels, "enforce", &spec) {
         return Err(review.forbidden(&format!("violates PodSecurity {broken_rules}")));
     }
@@ -47,7 +47,8 @@ pub(crate) fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the paths of the pod spec and of its annotations; `None` if the kind or subresource has no pod spec.
+/// Returns the path of the pod spec in the written object, and the path of the Pod's annotations; `None` if the kind or subresource has no
+/// pod spec.
 fn pod_template_paths(review: &Review<'_>) -> Option<(&'static [&'static str], &'static [&'static str])> {
     let kind = review.request.kind;
     let is_workload = matches!(
@@ -68,13 +69,13 @@ fn pod_template_paths(review: &Review<'_>) -> Option<(&'static [&'static str], &
     }
 }
 
-/// Returns whether the write changes the pod spec; a change of metadata only is not checked.
+/// Returns whether the write creates the pod spec at `path` or changes it. A change of metadata alone is not checked.
 fn changes_spec(review: &Review<'_>, path: &[&str]) -> bool {
     review.old.as_ref().is_none_or(|old| object::at(old, path) != object::at(&review.object, path))
 }
 
-/// Returns `"restricted:latest": …` with the rules of the level in the mode's label that the Pod breaks; `None` if it
-/// breaks none or no level is set.
+/// Returns the Pod Security rules that a Pod breaks, as `"restricted:latest": …`. The level is in the label of the mode (`enforce` or
+/// `warn`). Returns `None` if the Pod breaks no rule or the label sets no level.
 fn violations(labels: &Value, mode: &str, spec: &Spec<'_>) -> Option<String> {
     let level = labels[format!("{LABELS}{mode}")].as_str().unwrap_or_default();
     let rules: Vec<PodRule> = match level {

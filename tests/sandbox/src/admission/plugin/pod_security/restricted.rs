@@ -24,7 +24,7 @@ const ALLOWED_VOLUME_TYPES: [&str; 9] = [
     "secret",
 ];
 
-/// Returns the violation if a container does not forbid privilege escalation. Windows Pods are exempt.
+/// Returns the violation message if a container does not forbid privilege escalation. Windows Pods are exempt.
 fn privilege_escalation(spec: &Spec<'_>) -> Option<String> {
     if spec.is_for_windows() {
         return None;
@@ -40,7 +40,7 @@ fn privilege_escalation(spec: &Spec<'_>) -> Option<String> {
     (!offenders.is_empty()).then(violation)
 }
 
-/// Returns the violation if a container does not drop all capabilities, or adds one other than `NET_BIND_SERVICE`.
+/// Returns the violation message if a container does not drop all capabilities, or adds one other than `NET_BIND_SERVICE`.
 /// Windows Pods are exempt.
 fn capabilities(spec: &Spec<'_>) -> Option<String> {
     if spec.is_for_windows() {
@@ -57,7 +57,7 @@ fn capabilities(spec: &Spec<'_>) -> Option<String> {
     (!violation.is_empty()).then(|| format!("unrestricted capabilities ({})", violation.join("; ")))
 }
 
-/// Returns the violation if the Pod has volumes of other types than the allowed ones.
+/// Returns the violation message if the Pod has volumes of other types than the allowed ones.
 fn volumes(spec: &Spec<'_>) -> Option<String> {
     // The type of a volume is the field other than its name.
     let disallowed_type = |volume: &Value| {
@@ -77,7 +77,8 @@ fn volumes(spec: &Spec<'_>) -> Option<String> {
     (!disallowed.is_empty()).then(violation)
 }
 
-/// Returns the violation if a container may run as root. Pods with their own user namespace are exempt.
+/// Returns the violation message if a container may run as root: if the Pod or a container sets `runAsNonRoot` to `false`, or if neither
+/// sets it to `true`. Pods with their own user namespace are exempt.
 fn non_root(spec: &Spec<'_>) -> Option<String> {
     if spec.has_own_users() {
         return None;
@@ -91,14 +92,14 @@ fn non_root(spec: &Spec<'_>) -> Option<String> {
     Some(format!("runAsNonRoot != true (pod or {subject} must set securityContext.runAsNonRoot=true)"))
 }
 
-/// Returns the violation if the Pod or a container sets the user id 0. Pods with their own user namespace are exempt.
+/// Returns the violation message if the Pod or a container sets the user id 0. Pods with their own user namespace are exempt.
 fn root_user(spec: &Spec<'_>) -> Option<String> {
     let offenders: Offenders<'_> = spec.offenders(|context| context["runAsUser"] == 0);
     let is_violation = !spec.has_own_users() && offenders.exist();
     is_violation.then(|| format!("runAsUser=0 ({} must not set runAsUser=0)", offenders.describe()))
 }
 
-/// Returns the violation if a container runs without an allowed seccomp profile. Windows Pods are exempt.
+/// Returns the violation message if a container runs without an allowed seccomp profile. Windows Pods are exempt.
 fn seccomp_profile(spec: &Spec<'_>) -> Option<String> {
     const ALLOWED: [&str; 2] = ["RuntimeDefault", "Localhost"];
     if spec.is_for_windows() {
@@ -115,8 +116,8 @@ fn seccomp_profile(spec: &Spec<'_>) -> Option<String> {
     })
 }
 
-/// Returns the names of the containers that don't satisfy the predicate; `None` if all do, or if the `securityContext`
-/// of the Pod does.
+/// Returns the names of the containers whose `securityContext` does not satisfy the predicate. Returns `None` if there is no such
+/// container, or if the `securityContext` of the Pod satisfies the predicate for all.
 fn containers_without(spec: &Spec<'_>, predicate: impl Fn(&Value) -> bool) -> Option<String> {
     if predicate(&spec.pod["securityContext"]) {
         return None;

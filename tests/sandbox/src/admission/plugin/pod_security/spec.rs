@@ -20,7 +20,7 @@ pub(super) struct Offenders<'a> {
 }
 
 impl<'a> Spec<'a> {
-    /// Collects the containers of a Pod spec.
+    /// Collects the containers of a Pod spec: init containers, containers and ephemeral containers.
     pub(super) fn new(pod: &'a Value, annotations: &'a Value) -> Self {
         let lists = ["initContainers", "containers", "ephemeralContainers"];
         let containers = lists.iter().flat_map(|list| list_items(pod, list)).collect();
@@ -33,8 +33,8 @@ impl<'a> Spec<'a> {
         found.map(|container| container["name"].as_str().unwrap_or_default()).collect()
     }
 
-    /// Returns whether the `securityContext` of the Pod satisfies the predicate, and the names of the containers whose
-    /// own `securityContext` does.
+    /// Returns whether the `securityContext` of the Pod satisfies the predicate, and the names of the containers whose own
+    /// `securityContext` satisfies it.
     pub(super) fn offenders(&self, predicate: impl Fn(&Value) -> bool) -> Offenders<'a> {
         let containers = self.containers_where(|container| predicate(&container["securityContext"]));
         Offenders { pod: predicate(&self.pod["securityContext"]), containers }
@@ -57,7 +57,7 @@ impl Offenders<'_> {
         self.pod || !self.containers.is_empty()
     }
 
-    /// Formats the offenders: `pod and containers "a", "b"`.
+    /// Formats the Pod and the containers that break a rule for a message: `pod and containers "a", "b"`.
     pub(super) fn describe(&self) -> String {
         match (self.pod, self.containers.is_empty()) {
             (true, true) => "pod".to_owned(),
@@ -67,7 +67,7 @@ impl Offenders<'_> {
     }
 }
 
-/// Returns the items of a list field; none if the field is missing.
+/// Returns the items of a list field; no items if the field is missing.
 pub(super) fn list_items<'a>(value: &'a Value, list: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
     value.get(list).and_then(Value::as_array).into_iter().flatten()
 }
