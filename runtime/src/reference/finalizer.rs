@@ -14,41 +14,49 @@ const MAX_NAME_LENGTH: usize = 63;
 /// The length of the hash at the end of a shortened name: a dash and 16 hexadecimal digits.
 const HASH_LENGTH: usize = 17;
 
-/// Returns the finalizer of the references from an object: `<plural>.<group>/reference_<namespace>_<name>`, where kind, namespace
-/// and name are those of the referrer.
+/// Returns the finalizer that a referrer sets on each object that it references: `<plural>.<group>/reference_<namespace>_<name>`, where
+/// kind, namespace and name are those of the referrer.
 ///
-/// No two objects have the same one. A name that is too long for a finalizer is shortened and ends in a hash. For a kind of the core
-/// group, the part before the slash is the plural alone.
+/// Each referrer has a different finalizer. A name that is too long for a finalizer is shortened and ends in a hash. For a kind of the
+/// core group, the part before the slash is the plural alone.
 pub(crate) fn finalizer_name(kind: &Kind, key: &ObjectKey) -> String {
     let namespace = key.namespace().map(|namespace| format!("{namespace}_")).unwrap_or_default();
     format!("{}/{}", kind.full_name(), shorten(&format!("{NAME_PREFIX}{namespace}{}", key.name())))
 }
 
-/// Returns the prefix of the reference finalizers of all objects of a kind, in one namespace or in all.
+/// Returns the prefix of the reference finalizers of all referrers of a kind, in one namespace or, for `None`, in all.
 pub(crate) fn finalizer_prefix(kind: &Kind, namespace: Option<&str>) -> String {
     let namespace = namespace.map(|namespace| format!("{namespace}_")).unwrap_or_default();
     format!("{}/{NAME_PREFIX}{namespace}", kind.full_name())
 }
 
-/// Returns whether a finalizer is a reference.
+/// Returns whether a finalizer is one of a reference, which [`finalizer_name`] has returned.
 pub(crate) fn is_reference(finalizer: &str) -> bool {
     finalizer.split_once('/').is_some_and(|(_, name)| name.starts_with(NAME_PREFIX))
 }
 
-/// Returns the text of a reference finalizer for messages: `webapps.demo.example.com shop/blue`.
+/// Describes the referrer in a reference finalizer for messages: `webapps.demo.example.com shop/blue`.
 pub(crate) fn describe(finalizer: &str) -> String {
     let (kind, name) = finalizer.split_once('/').unwrap_or((finalizer, ""));
     format!("{kind} {}", name.trim_start_matches(NAME_PREFIX).replacen('_', "/", 1))
 }
 
-/// Returns the referrer of a kind that a reference finalizer names; `None` if it is of another kind or contains a shortened name.
+/// Decodes the key of the referrer from a reference finalizer. Returns `None` if the referrer is not of this kind, or if the name in the
+/// finalizer may be a shortened one, which does not contain the whole key.
 pub(crate) fn referrer(kind: &Kind, finalizer: &str) -> Option<ObjectKey> {
     let name = finalizer.strip_prefix(&kind.full_name())?.strip_prefix('/')?.strip_prefix(NAME_PREFIX)?;
     let (namespace, name) = if kind.namespaced { name.split_once('_')? } else { ("", name) };
     let key = ObjectKey::new(Some(namespace), name);
-    // A shortened name ends in a hash, and encoding it again gives another finalizer.
-    (name.len() + namespace.len() + NAME_PREFIX.len() + 1 < MAX_NAME_LENGTH && finalizer_name(kind, &key) == finalizer)
-        .then_some(key)
+    // The comparison of the finalizers rejects malformed names.
+    (!ends_in_hash(name) && finalizer_name(kind, &key) == finalizer).then_some(key)
+}
+
+/// Returns whether a name ends as [`shorten`] ends it: in a dash and 16 hexadecimal digits.
+fn ends_in_hash(name: &str) -> bool {
+    let is_digit = |byte: &u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(byte);
+    let start_of_end = name.len().checked_sub(HASH_LENGTH);
+    let end = start_of_end.and_then(|start| name.as_bytes().get(start..)).and_then(<[u8]>::split_first);
+    end.is_some_and(|(dash, digits)| *dash == b'-' && digits.iter().all(is_digit))
 }
 
 /// Returns a name of at most [`MAX_NAME_LENGTH`] bytes: a longer one is cut, and ends in a hash of the whole name.
@@ -56,7 +64,7 @@ fn shorten(name: &str) -> String {
     if name.len() <= MAX_NAME_LENGTH {
         return name.to_owned();
     }
-    // FNV-1a: the finalizer is stored in the cluster, so its hash has to be stable across releases of Rust and opgen.
+    // FNV-1a from its offset basis: the finalizer is stored in the cluster, so its hash has to be stable across releases of Rust and opgen.
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
     name.as_bytes().iter().for_each(|byte| byte.hash(&mut hash));
     let start: String = name.chars().take(MAX_NAME_LENGTH - HASH_LENGTH).collect();
@@ -71,6 +79,7 @@ impl Hasher for Fnv {
         self.0
     }
 
+    /// Adds bytes to the hash by FNV-1a: an XOR with each byte, and then a multiplication by the FNV prime.
     fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
@@ -111,16 +120,42 @@ mod tests {
     #[test]
     fn reference_ref12_a_long_name_is_shortened_and_stays_unique() {
         let long = "n".repeat(250);
-        let (one, other) = (
+        let (of_long, of_longer) = (
             finalizer_name(&kind_of::<Ingress>(), &key("a", &long)),
             finalizer_name(&kind_of::<Ingress>(), &key("a", &format!("{long}x"))),
         );
-        assert_ne!(one, other);
-        for reference in [one, other] {
+        assert_ne!(of_long, of_longer);
+        for reference in [of_long, of_longer] {
             let name = reference.split_once('/').map_or("", |(_, name)| name);
             assert!(name.len() <= 63 && name.ends_with(|c: char| c.is_ascii_alphanumeric()), "{name}");
         }
         assert_eq!(shorten(&"n".repeat(64)), format!("{}-{}", "n".repeat(46), "078b793dde92c425"));
+    }
+
+    #[test]
+    fn the_key_of_a_referrer_is_decoded_exactly_or_not_at_all() {
+        let kind = kind_of::<Ingress>();
+        let mut decoded = 0;
+        // Dashes at each position of names of each length, as a name is cut at dashes before its hash.
+        for length in 1..=100 {
+            for dashes in 0..4 {
+                for position in 1..=length {
+                    let name =
+                        format!("{}{}{}y", "x".repeat(position), "-".repeat(dashes), "x".repeat(length - position));
+                    let key = key("shop", &name);
+                    let reference = finalizer_name(&kind, &key);
+                    let found = referrer(&kind, &reference);
+                    assert!(found.is_none() || found.as_ref() == Some(&key), "{key} as {reference} is {found:?}");
+                    decoded += usize::from(found.is_some());
+                    let is_whole = reference.ends_with(&format!("/{NAME_PREFIX}shop_{name}"));
+                    assert!(!is_whole || found.is_some(), "{key} as {reference} is not decoded");
+                }
+            }
+        }
+        assert!(decoded > 1000, "{decoded}");
+        // A name that looks as if it were shortened may be the name of the referrer or not.
+        let reference = finalizer_name(&kind, &key("shop", "web-0123456789abcdef"));
+        assert_eq!(referrer(&kind, &reference), None);
     }
 
     #[test]

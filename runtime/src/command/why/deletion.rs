@@ -1,7 +1,8 @@
 //! Explains why an object that is being deleted still exists: its finalizers, and the referrers and children behind them.
 
 use crate::{
-    client::Target,
+    cache::ObjectKey,
+    client::{Target, selectors::Selectors},
     command::{
         live,
         lookup::LookupError,
@@ -13,6 +14,7 @@ use crate::{
             references::references_object,
         },
     },
+    kind::Kind,
     reference,
 };
 use serde_json::Value;
@@ -20,9 +22,14 @@ use serde_json::Value;
 /// The finalizer with which the garbage collector waits for dependents.
 const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
 
+/// Explains a reference finalizer whose referrer does not exist.
+const REFERRER_IS_GONE: &str =
+    "referenced it and is gone; the operator removes this finalizer within a minute of its start";
+
 impl Examiner<'_> {
-    /// Explains an object that is being deleted: by the finalizers of referrers and of other controllers. If only the operator or the
-    /// garbage collector holds it, by the children that still exist.
+    /// Explains why an object that is being deleted still exists. The reasons are its reference finalizers, each of which names an object
+    /// that references it, and the finalizers of other controllers. If it has only the finalizer of the operator or of the garbage
+    /// collector, the reasons are its children that still exist.
     pub(crate) async fn examine_deletion(&mut self, examined: &ExaminedObject<'_>) -> Result<Why, LookupError> {
         let own_finalizer = self.controlled(examined.kind).map(|(controlled, _)| controlled.finalizer.as_str());
         let mut reasons = Vec::new();
@@ -34,9 +41,9 @@ impl Examiner<'_> {
                 reasons.push(Why::new(format!("finalizer {finalizer}"), description));
             }
         }
-        let is_held = |finalizer: &str| examined.finalizers().contains(&finalizer);
-        let has_own_finalizer = own_finalizer.is_some_and(is_held);
-        if reasons.is_empty() && (has_own_finalizer || is_held(FOREGROUND_FINALIZER)) {
+        let has_finalizer = |finalizer: &str| examined.finalizers().contains(&finalizer);
+        let has_own_finalizer = own_finalizer.is_some_and(has_finalizer);
+        if reasons.is_empty() && (has_own_finalizer || has_finalizer(FOREGROUND_FINALIZER)) {
             reasons = self.remaining_children(examined).await?;
         }
         let message = available_condition(examined.object)
@@ -52,19 +59,22 @@ impl Examiner<'_> {
         Ok(Why::new(&examined.label, description).with_reasons(reasons))
     }
 
-    /// Explains the object whose reference finalizer blocks the deletion: what references it, or why the finalizer remains although
-    /// nothing does. A referrer that is itself being deleted is examined further.
+    /// Explains a reference finalizer. It names the referrer, an object that references the examined one and so blocks its deletion. The
+    /// explanation says where the referrer has the reference, or why the finalizer remains although the referrer has none. A referrer that
+    /// is being deleted as well is examined further.
     async fn examine_referrer(&mut self, examined: &ExaminedObject<'_>, finalizer: &str) -> Result<Why, LookupError> {
         let message = reference::describe(finalizer);
-        let referrer = self
+        let kind = self
             .project
             .controllers
             .iter()
-            .find(|controlled| finalizer.starts_with(&format!("{}/", controlled.kind.full_name())));
-        let Some((kind, key)) =
-            referrer.and_then(|controlled| Some((&controlled.kind, reference::referrer(&controlled.kind, finalizer)?)))
-        else {
+            .map(|controlled| &controlled.kind)
+            .find(|kind| finalizer.starts_with(&format!("{}/", kind.full_name())));
+        let Some(kind) = kind else {
             return Ok(Why::new(message, "references it; another operator has to remove this finalizer"));
+        };
+        let Some(key) = self.referrer(kind, finalizer).await? else {
+            return Ok(Why::new(message, REFERRER_IS_GONE));
         };
         let object = self
             .client
@@ -72,9 +82,7 @@ impl Examiner<'_> {
             .await
             .map_err(call_error)?;
         let Some(object) = object else {
-            let description =
-                "referenced it and is gone; the operator removes this finalizer within a minute of its start";
-            return Ok(Why::new(message, description));
+            return Ok(Why::new(message, REFERRER_IS_GONE));
         };
         if object["metadata"]["deletionTimestamp"].is_null() {
             let controlled = self.controlled(kind);
@@ -82,15 +90,17 @@ impl Examiner<'_> {
             let field = facts
                 .and_then(|facts| facts.references.into_iter().find(|pointer| references_object(pointer, examined)));
             let field = field.map(|pointer| pointer.field);
-            let by_nodes = controlled.is_some_and(|(one, _)| one.shape.kinds_referenced().contains(examined.kind));
+            let is_referenced_by_nodes =
+                controlled.is_some_and(|(controlled, _)| controlled.shape.kinds_referenced().contains(examined.kind));
             let description = match field {
                 Some(field) => format!("references it in {field}; delete that object or change its reference"),
-                None if by_nodes => {
+                None if is_referenced_by_nodes => {
                     "references it in a node; delete that object, or remove the reference in the node".to_owned()
                 }
                 None => "referenced it, and the operator has not been able to remove this finalizer".to_owned(),
             };
-            let causes = if field.is_some() || by_nodes {
+            // The reference itself explains the finalizer; otherwise the state of the referrer does.
+            let causes = if field.is_some() || is_referenced_by_nodes {
                 Vec::new()
             } else {
                 vec![self.examine(kind, key.namespace(), key.name()).await?]
@@ -103,6 +113,22 @@ impl Examiner<'_> {
             why.state += "; the operator breaks the cycle at its youngest object once nothing else references it";
         }
         Ok(why)
+    }
+
+    /// Returns the key of the object of a kind that added a reference finalizer. If the finalizer contains a shortened name, the finalizers of
+    /// all objects of the kind are compared with it; `None` if none of them has this finalizer.
+    async fn referrer(&self, kind: &Kind, finalizer: &str) -> Result<Option<ObjectKey>, LookupError> {
+        if let Some(key) = reference::referrer(kind, finalizer) {
+            return Ok(Some(key));
+        }
+        let all_objects = Target { kind, namespace: None, name: "" };
+        let matching_key = |object: Value| {
+            let metadata = &object["metadata"];
+            let key = ObjectKey::new(metadata["namespace"].as_str(), metadata["name"].as_str()?);
+            (reference::finalizer_name(kind, &key) == finalizer).then_some(key)
+        };
+        let keys = self.client.list_each(all_objects, Selectors::default(), matching_key).await.map_err(call_error)?;
+        Ok(keys.into_iter().next())
     }
 
     /// Explains each child of the object that still exists; none if the operator does not control the object's kind.

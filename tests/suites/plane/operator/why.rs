@@ -19,6 +19,7 @@ pub(crate) fn cases() -> Vec<Trial> {
     vec![
         case("why_names_what_an_object_waits_for", waits),
         case("why_names_who_holds_an_object_that_is_to_go", holds),
+        case("why_names_an_object_with_a_long_name_that_references_the_object_in_deletion", holds_by_long_name),
         case("why_says_that_the_operator_has_done_nothing", idle),
         case("why_says_what_only_somebody_can_mend", parked),
     ]
@@ -104,6 +105,24 @@ async fn holds(plane: Arc<Plane>) {
     assert!(stuck.starts_with("desks.reference.example.com a referenced it and is gone"), "{stuck}");
     site.patch::<ConfigMap>("a", &json!({"metadata": {"finalizers": null}})).await;
     let _running = site.run(&operator, opgen::RunOptions::default()).await;
+    wait::until_gone(&site.api::<Net>(), "blue").await;
+}
+
+/// The name is cut at its dash, which the shortened name omits.
+async fn holds_by_long_name(plane: Arc<Plane>) {
+    let site = Site::new(&plane).await;
+    let operator = operator(&site);
+    let _running = site.start(&operator).await;
+    let name = format!("{}-{}", "d".repeat(35), "e".repeat(25));
+    net(&site, "blue", true).await;
+    site.create(&desk(&name, "blue")).await;
+    says(&site, &name, "Provisioned").await;
+    site.delete::<Net>("blue").await;
+    let referenced = |net: &Net| available(net.status.as_ref()).is_some_and(|(_, reason, _)| reason == "Referenced");
+    wait::until_object(&site.api::<Net>(), "blue", "says who references it", referenced).await;
+    let expected = format!("Desk {name} references it in spec.net; delete that object or change its reference");
+    assert_eq!(cause(&site, &operator, "net", "blue").await, expected);
+    site.delete::<Desk>(&name).await;
     wait::until_gone(&site.api::<Net>(), "blue").await;
 }
 
