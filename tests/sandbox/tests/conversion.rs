@@ -1,7 +1,10 @@
 //! Tests of custom resources in two versions with a conversion webhook.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
-use crate::client::{define, delete, get, patch, post};
+use crate::{
+    client::{define, delete, get, patch, post},
+    wait,
+};
 use bytes::Bytes;
 use futures::StreamExt as _;
 use http::{Request, Response};
@@ -125,6 +128,33 @@ async fn a_watch_shows_changes_in_its_version() {
         told.push(format!("{what} {}", object.data["spec"]["name"].as_str().unwrap_or_default()));
     }
     assert_eq!(told, ["added Ada Lovelace", "modified Ada King", "deleted Ada King"]);
+}
+
+/// A change of the definition gives its versions new caches of converted objects.
+#[tokio::test(start_paused = true)]
+async fn a_watch_shows_past_changes_whose_conversions_are_no_longer_cached() {
+    let sandbox = sandbox();
+    define(&sandbox, &people()).await;
+    let (_, list) = get(&sandbox, V2).await;
+    let version = list["metadata"]["resourceVersion"].as_str().unwrap();
+    post(&sandbox, V1, &person("v1", "ada", &json!({"first": "Ada", "last": "Lovelace"}))).await;
+    patch(&sandbox, &format!("{V1}/ada"), &json!({"spec": {"last": "King"}})).await;
+    let definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/people.a-schema.io";
+    let short_names = json!({"spec": {"names": {"shortNames": ["pe"]}}});
+    assert_eq!(patch(&sandbox, definition, &short_names).await.0, 200);
+    wait::until("the short name", async || {
+        (get(&sandbox, definition).await.1["status"]["acceptedNames"]["shortNames"] == json!(["pe"])).then_some(())
+    })
+    .await;
+    let kind = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk("a-schema.io", "v2", "Person"), "people");
+    let api = Api::<DynamicObject>::namespaced_with(sandbox.client(), "default", &kind);
+    let mut events = api.watch(&WatchParams::default().disable_bookmarks(), version).await.unwrap().boxed();
+    for expected in ["Ada Lovelace", "Ada King"] {
+        let (WatchEvent::Added(object) | WatchEvent::Modified(object)) = events.next().await.unwrap().unwrap() else {
+            panic!("no event of {expected}")
+        };
+        assert_eq!(object.data["spec"]["name"], expected);
+    }
 }
 
 #[tokio::test(start_paused = true)]

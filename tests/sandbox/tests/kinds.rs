@@ -1,7 +1,10 @@
 //! Tests of the lifecycle of CustomResourceDefinitions.
 #![allow(clippy::unwrap_used, clippy::panic, dead_code)]
 
-use crate::client::{CRDS, define, delete, get, has, patch, post, sandbox, until};
+use crate::{
+    client::{CRDS, define, delete, get, has, patch, post, sandbox, until},
+    wait,
+};
 use serde_json::{Value, json};
 
 const WIDGETS: &str = "/apis/a-schema.io/v1/namespaces/default/widgets";
@@ -154,4 +157,26 @@ async fn who_uses_a_deprecated_version_is_warned() {
     let request = http::Request::get(WIDGETS).body(bytes::Bytes::new()).unwrap();
     let response = sandbox.call(opgen_sandbox::User::admin("admin"), request).await;
     assert_eq!(response.headers()["warning"], "299 - \"a-schema.io/v1 Widget is deprecated\"");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_address_of_an_openapi_document_changes_with_the_document() {
+    let sandbox = sandbox();
+    define(&sandbox, &widgets()).await;
+    let address = async || {
+        let (_, index) = get(&sandbox, "/openapi/v3").await;
+        index["paths"]["apis/a-schema.io/v1"]["serverRelativeURL"].as_str().unwrap().to_owned()
+    };
+    let before = address().await;
+    let definition = format!("{CRDS}/widgets.a-schema.io");
+    let mut versions = get(&sandbox, &definition).await.1["spec"]["versions"].clone();
+    versions[0]["selectableFields"] = json!([{"jsonPath": ".spec.size"}]);
+    let (code, answer) = patch(&sandbox, &definition, &json!({"spec": {"versions": versions}})).await;
+    assert_eq!(code, 200, "{answer}");
+    wait::until("a document with the selectable field", async || {
+        let (_, document) = get(&sandbox, &address().await).await;
+        document.to_string().contains("x-kubernetes-selectable-fields").then_some(())
+    })
+    .await;
+    assert_ne!(address().await, before);
 }

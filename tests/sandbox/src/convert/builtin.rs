@@ -18,7 +18,7 @@ const EVENT_FIELDS: [(&str, &str); 7] = [
     ("count", "deprecatedCount"),
 ];
 
-/// Converts an object of another version to this kind.
+/// Converts an object that is stored in another version to the version of `kind`. Does nothing for kinds whose versions don't differ.
 pub(super) fn convert(object: &mut Value, kind: &Kind) {
     let Value::Object(fields) = object else { return };
     match (kind.group.as_str(), kind.version.as_str(), kind.kind.as_str()) {
@@ -30,7 +30,7 @@ pub(super) fn convert(object: &mut Value, kind: &Kind) {
     }
 }
 
-/// Converts an Event to the core group, with the fields that it always encodes.
+/// Converts an Event of `events.k8s.io` to the core group. Adds the fields that Kubernetes always encodes in core Events, even if empty.
 fn to_core_event(fields: &mut Map<String, Value>) {
     for (core, new) in EVENT_FIELDS {
         rename_field(fields, new, core);
@@ -47,7 +47,8 @@ fn to_core_event(fields: &mut Map<String, Value>) {
     }
 }
 
-/// Converts an Event to `events.k8s.io`, with the fields that it always encodes.
+/// Converts an Event of the core group to `events.k8s.io`. Removes the empty texts that Kubernetes encodes in core Events only, and adds
+/// the fields that it encodes in the new ones even if they are empty.
 fn to_event(fields: &mut Map<String, Value>) {
     for (core, new) in EVENT_FIELDS {
         rename_field(fields, core, new);
@@ -79,7 +80,8 @@ const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
 /// The annotation that holds the behavior, which `autoscaling/v1` has no field for.
 const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
 
-/// Converts a HorizontalPodAutoscaler to `autoscaling/v1`. Fields that this version lacks move to annotations.
+/// Converts a HorizontalPodAutoscaler from `autoscaling/v2` to `autoscaling/v1`. The target and current CPU utilization move to fields of
+/// their own, other metrics of the spec and the behavior to annotations; other current metrics and the conditions are dropped.
 fn to_autoscaler_v1(object: &mut Value) {
     let is_cpu = |metric: &Value| metric["resource"]["name"] == "cpu";
     let usage = |metric: Option<&Value>, part: &str| number(metric?, &["resource", part, "averageUtilization"]);
@@ -108,7 +110,7 @@ fn to_autoscaler_v1(object: &mut Value) {
     }
 }
 
-/// Removes an annotation and returns its parsed value; `None` if there is none or it is no JSON.
+/// Removes an annotation and returns its value, parsed as JSON; `None` if the annotation does not exist or its value is not JSON.
 fn take_annotation(object: &mut Value, annotation: &str) -> Option<Value> {
     let annotations = object.get_mut("metadata")?.get_mut("annotations")?.as_object_mut()?;
     let text = annotations.remove(annotation)?;
@@ -118,8 +120,10 @@ fn take_annotation(object: &mut Value, annotation: &str) -> Option<Value> {
     serde_json::from_str(text.as_str()?).ok()
 }
 
-/// Converts a HorizontalPodAutoscaler to `autoscaling/v2`, with the fields from the annotations.
+/// Converts a HorizontalPodAutoscaler from `autoscaling/v1` to `autoscaling/v2`. The CPU utilization becomes a metric; other metrics and
+/// the behavior come from the annotations that [`to_autoscaler_v1`] writes.
 fn to_autoscaler_v2(object: &mut Value) {
+    // Returns a list with the CPU metric; `part` is `target` or `current`.
     let cpu = |part: &str, usage: i64| {
         let value = if part == "target" {
             json!({"type": "Utilization", "averageUtilization": usage})
@@ -143,6 +147,7 @@ fn to_autoscaler_v2(object: &mut Value) {
     let has_no_replicas = at(object, &["status", "currentReplicas"]).is_some_and(|replicas| *replicas == 0);
     if let Some(Value::Object(status)) = object.get_mut("status") {
         status.remove("currentCPUUtilizationPercentage");
+        // `autoscaling/v1` always encodes this field, `autoscaling/v2` only if it is not 0.
         if has_no_replicas {
             status.remove("currentReplicas");
         }

@@ -18,14 +18,15 @@ mod webhook;
 pub(crate) use converted::Converted;
 
 impl Stored {
-    /// Returns the object in the version of a kind, with the current defaults of its schema.
+    /// Returns the object in the version of `kind`. A custom resource that was stored in another version, or before its CRD changed, gets
+    /// the defaults of the current schema.
     pub(crate) fn object(&self, kind: &Kind) -> Value {
         let mut object: Value = serde_json::from_slice(&self.json).unwrap_or_default();
         match kind.custom() {
             _ if self.is_current(kind) => {}
             Some(custom) => match custom.converted.get(self) {
                 Some(Ok(converted)) => object = converted,
-                // Objects come here unconverted only if no webhook was called for them.
+                // Without a converted object in the cache the versions differ only by their schemas, as with the strategy `None`.
                 _ => set_defaults_and_prune(self, kind, custom, &mut object),
             },
             None => builtin::convert(&mut object, kind),
@@ -48,7 +49,8 @@ impl Stored {
         Bytes::from(object.to_string())
     }
 
-    /// Returns whether the stored JSON needs no conversion for the kind.
+    /// Returns whether the stored JSON can be served for `kind` as it is: it has the version of `kind`, and was written under the
+    /// current schema.
     pub(crate) fn is_current(&self, kind: &Kind) -> bool {
         kind.custom().is_none_or(|custom| self.version >= custom.since) && self.has_version_of(kind)
     }
@@ -84,8 +86,8 @@ impl Stored {
         }
     }
 
-    /// Returns the object to store, and its version, after a change of the metadata only. A custom resource that is
-    /// stored in another version keeps that version.
+    /// Returns the object to store, and its API version, after a change of the metadata only. `next` is the changed object in the version
+    /// of `kind`. A custom resource that is stored in another version keeps its stored version, since only its metadata is replaced.
     pub(crate) fn with_metadata_of<'a>(&'a self, kind: &'a Kind, mut next: Value) -> (Value, Cow<'a, str>) {
         if kind.custom().is_none() || self.has_version_of(kind) {
             return kind.for_storage(next);
@@ -97,7 +99,7 @@ impl Stored {
 }
 
 impl Kind {
-    /// Converts an object to the storage version; returns the object and its API version.
+    /// Converts an object from the version of this kind to the storage version, by pruning; returns the object and its new API version.
     pub(crate) fn for_storage(&self, object: Value) -> (Value, Cow<'_, str>) {
         match self.custom().filter(|custom| custom.storage_version != self.version) {
             Some(custom) => self.prune_for_storage(custom, object),
@@ -105,7 +107,7 @@ impl Kind {
         }
     }
 
-    /// Prunes an object to the storage version; returns the object and its API version.
+    /// Removes the fields that the schema of the storage version lacks; returns the object and its new API version.
     fn prune_for_storage(&self, custom: &Custom, mut object: Value) -> (Value, Cow<'_, str>) {
         if let Some(schema) = custom.versions.get(&custom.storage_version) {
             schema::prune(schema, &mut object);
@@ -114,7 +116,7 @@ impl Kind {
     }
 }
 
-/// Sets the defaults of the stored version, and prunes the object to the requested version.
+/// Converts a custom resource without a webhook: sets the defaults of the stored version, and prunes the object to the version of `kind`.
 fn set_defaults_and_prune(stored: &Stored, kind: &Kind, custom: &Custom, object: &mut Value) {
     complete_as_stored(stored, custom, object);
     if !stored.has_version_of(kind) {

@@ -20,7 +20,7 @@ pub(super) fn webhook_converted(kind: &Kind) -> Option<&Custom> {
 }
 
 impl ResourceRequest<'_> {
-    /// Converts objects to the version of the request.
+    /// Converts objects to the version of the request and caches the results, if a webhook converts the kind.
     ///
     /// # Errors
     /// Fails if the webhook fails.
@@ -39,7 +39,8 @@ impl ResourceRequest<'_> {
         }
     }
 
-    /// Converts an object to the storage version; returns the object and its API version.
+    /// Converts an object to the storage version, by the webhook or, if the kind has none, by pruning; returns the object and its API
+    /// version.
     ///
     /// # Errors
     /// Fails if the webhook fails.
@@ -55,7 +56,8 @@ impl ResourceRequest<'_> {
         Ok(kind.prune_for_storage(custom, object))
     }
 
-    /// Copies the cached conversions of one state of an object to the next, which differs in metadata only.
+    /// Copies the cached conversions of an object from its state `before` to its state `after`, which differs in metadata only, so that the
+    /// webhook is not called again.
     pub(crate) fn copy_conversions(&self, before: &Stored, after: &Stored) {
         if webhook_converted(self.kind).is_none() {
             return;
@@ -67,6 +69,7 @@ impl ResourceRequest<'_> {
             let Some(mut outcome) = custom.converted.get(before) else { continue };
             if let Ok(object) = &mut outcome {
                 let mut metadata = after.metadata();
+                // A webhook may change these two fields of the metadata; they stay as it returned them.
                 for key in ["labels", "annotations"] {
                     match object["metadata"].get(key) {
                         Some(value) => metadata.insert(key.to_owned(), value.clone()),
@@ -79,7 +82,8 @@ impl ResourceRequest<'_> {
         }
     }
 
-    /// Converts the past states of objects that a watch from a version sends.
+    /// Converts those past states of objects that a watch from the resourceVersion `after` sends and whose conversion failed or is not
+    /// cached.
     ///
     /// # Errors
     /// Fails if the webhook fails.
@@ -87,13 +91,12 @@ impl ResourceRequest<'_> {
         if webhook_converted(self.kind).is_none() {
             return Ok(());
         }
-        // The watch reports an expired version.
+        // If the version has expired, the watch itself returns the error.
         let Ok(changes) = self.server.store.some_changes(&self.kind.group_resource, after, usize::MAX) else {
             return Ok(());
         };
-        let failed = changes.iter().map(|change| change.object.clone());
-        let failed: Vec<_> = failed.filter(|object| self.kind.conversion_error(object).is_some()).collect();
-        self.convert(&failed).await
+        let states: Vec<_> = changes.iter().map(|change| change.object.clone()).collect();
+        self.convert(&states).await
     }
 
     /// Converts a written object to all served versions, for their watches and the response. Caches the failures of other
@@ -107,7 +110,7 @@ impl ResourceRequest<'_> {
         }
         let all = self.server.kinds.all();
         for kind in all.iter().filter(|kind| kind.group_resource == self.kind.group_resource) {
-            // Clients that need this version receive the error when they read the object.
+            // The cached error is returned to clients that read the object in this version.
             let (Err(failure), Some(custom)) =
                 (convert_objects(self.server, kind, std::slice::from_ref(stored)).await, kind.custom())
             else {

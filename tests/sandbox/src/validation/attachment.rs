@@ -1,4 +1,4 @@
-//! Validates VolumeAttachments.
+//! Validates the spec and the status of VolumeAttachments.
 
 use super::{
     claim,

@@ -35,6 +35,7 @@ pub(super) fn validate_autoscaler(spec: &Field<'_>, causes: &mut Causes) {
     for metric in metrics.items() {
         validate_metric(&metric, causes);
     }
+    // Metrics of Pods can't wake a workload without Pods, so scaling to zero requires another metric.
     if min.number() == Some(0) {
         let has_external_metric =
             metrics.items().any(|metric| matches!(metric.child("type").text(), "Object" | "External"));
@@ -55,12 +56,12 @@ pub(super) fn validate_autoscaler(spec: &Field<'_>, causes: &mut Causes) {
 
 /// Validates the reference to the scaled object (upstream: `ValidateCrossVersionObjectReference`).
 fn validate_scale_target(target: &Field<'_>, causes: &mut Causes) {
-    for part in ["kind", "name"] {
-        let part = target.child(part);
-        if part.is_empty() {
-            part.required(causes, "");
-        } else if let Some(detail) = name::violation(NameRule::Segment, part.text()) {
-            part.invalid(causes, &detail);
+    for key in ["kind", "name"] {
+        let field = target.child(key);
+        if field.is_empty() {
+            field.required(causes, "");
+        } else if let Some(detail) = name::violation(NameRule::Segment, field.text()) {
+            field.invalid(causes, &detail);
         }
     }
     let version = target.child("apiVersion");
@@ -96,7 +97,8 @@ fn validate_metric(metric: &Field<'_>, causes: &mut Causes) {
     validate_metric_target(&source.child("target"), type_.text(), causes);
 }
 
-/// Validates the target of a metric (`MetricTarget`), including the values that the type of its source requires.
+/// Validates the target of a metric (`MetricTarget`). `source_type` is the type of the metric, which decides which target values are
+/// required.
 fn validate_metric_target(target: &Field<'_>, source_type: &str, causes: &mut Causes) {
     let target_type = target.child("type");
     let (utilization, average, value) =
@@ -120,9 +122,13 @@ fn validate_metric_target(target: &Field<'_>, source_type: &str, causes: &mut Ca
     }
 }
 
-/// Validates the behavior of scaling in one direction (`HPAScalingRules`).
+/// Validates the behavior of scaling in one direction (`HPAScalingRules`): stabilization window, select policy and scaling policies.
 fn validate_scaling_rules(rules: &Field<'_>, causes: &mut Causes) {
-    rules.child("stabilizationWindowSeconds").in_range(causes, 0, 3600);
+    let window = rules.child("stabilizationWindowSeconds");
+    if window.number().is_some_and(|seconds| seconds < 0) {
+        window.invalid(causes, "must be greater than or equal to zero");
+    }
+    window.at_most(causes, 3600);
     rules.child("selectPolicy").optional_enum(causes, &["Disabled", "Max", "Min"]);
     let policies = rules.child("policies");
     if policies.is_empty() {
@@ -130,12 +136,13 @@ fn validate_scaling_rules(rules: &Field<'_>, causes: &mut Causes) {
     }
     for policy in policies.items() {
         policy.child("type").optional_enum(causes, &["Percent", "Pods"]);
-        for (part, max) in [("value", i64::MAX), ("periodSeconds", 1800)] {
-            let part = policy.child(part);
-            if !part.number().is_some_and(|number| (1..=max).contains(&number)) {
-                part.invalid(causes, "must be greater than zero");
+        let period = policy.child("periodSeconds");
+        for field in [&policy.child("value"), &period] {
+            if field.number().is_none_or(|number| number <= 0) {
+                field.invalid(causes, "must be greater than zero");
             }
         }
+        period.at_most(causes, 1800);
     }
 }
 

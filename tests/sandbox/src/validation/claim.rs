@@ -17,6 +17,7 @@ pub(super) fn validate_claim(spec: &Field<'_>, causes: &mut Causes) {
     validate_access_modes(&spec.child("accessModes"), "at least 1 access mode is required", causes);
     selector::validate_label_selector(&spec.child("selector"), causes);
     let resources = spec.child("resources");
+    // As upstream, errors refer to `resources[storage]` instead of `resources.requests[storage]`.
     let storage =
         Field { path: resources.key("storage").path, value: resources.nested(&["requests", "storage"]).value };
     match Quantity::parse(storage.text()) {
@@ -28,7 +29,8 @@ pub(super) fn validate_claim(spec: &Field<'_>, causes: &mut Causes) {
     spec.child("volumeMode").optional_enum(causes, &["Block", "Filesystem"]);
 }
 
-/// Validates access modes; `detail` is the message if there are none. `ReadWriteOncePod` excludes all other modes.
+/// Validates that a list of access modes is not empty, has known modes only, and combines `ReadWriteOncePod` with no other mode. `detail`
+/// is the message for an empty list.
 fn validate_access_modes(modes: &Field<'_>, detail: &str, causes: &mut Causes) {
     if modes.is_empty() {
         modes.required(causes, detail);
@@ -36,6 +38,7 @@ fn validate_access_modes(modes: &Field<'_>, detail: &str, causes: &mut Causes) {
     let mut has_exclusive_mode = false;
     for mode in modes.items() {
         if !MODES.contains(&mode.text()) {
+            // As upstream, the path in the error has no index.
             Field { path: modes.path.clone(), value: mode.value }.unsupported(causes, &MODES);
         }
         has_exclusive_mode |= mode.text() == "ReadWriteOncePod";
@@ -45,7 +48,8 @@ fn validate_access_modes(modes: &Field<'_>, detail: &str, causes: &mut Causes) {
     }
 }
 
-/// Validates that an update of a claim changes no immutable field. A bound claim may change its requested resources.
+/// Validates that an update of a PersistentVolumeClaim changes no immutable field of its spec. If `bound` is true, the resources may
+/// change.
 pub(super) fn validate_claim_update(new: &Field<'_>, old: &Field<'_>, bound: bool, causes: &mut Causes) {
     let immutable_fields = |spec: &Field<'_>| -> Map<String, Value> {
         let mut spec = spec.map().cloned().unwrap_or_default();
@@ -69,7 +73,8 @@ pub(super) fn validate_claim_update(new: &Field<'_>, old: &Field<'_>, bound: boo
     }
 }
 
-/// Validates the volume of a VolumeAttachment that refers to no PersistentVolume.
+/// Validates `inlineVolumeSpec` of a VolumeAttachment, which describes a CSI volume without a PersistentVolume: no capacity, a CSI driver,
+/// and access modes.
 pub(super) fn validate_inline_volume(spec: &Field<'_>, causes: &mut Causes) {
     let (capacity, driver) = (spec.child("capacity"), spec.child("csi"));
     if capacity.is_set() {
@@ -91,6 +96,7 @@ pub(super) fn validate_volume(spec: &Field<'_>, causes: &mut Causes) {
         capacity.unsupported(causes, &["storage"]);
     }
     spec.child("persistentVolumeReclaimPolicy").optional_enum(causes, &["Delete", "Recycle", "Retain"]);
+    // Every field that is not in this list is a volume source, such as `csi` or `nfs`.
     const NOT_SOURCES: [&str; 9] = [
         "accessModes",
         "capacity",

@@ -29,7 +29,7 @@ pub(super) fn validate_storage_class_update(new: &Field<'_>, old: &Field<'_>, ca
     }
 }
 
-/// Validates a PriorityClass: only the system may use names with `system-` and values above the maximum.
+/// Validates a PriorityClass: only the built-in classes may have a name that starts with `system-`, or a value above the maximum.
 pub(super) fn validate_priority_class(class: &Field<'_>, causes: &mut Causes) {
     let (name_field, value) = (class.nested(&["metadata", "name"]), class.child("value"));
     if name_field.text().starts_with("system-") {

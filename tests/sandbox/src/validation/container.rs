@@ -12,8 +12,8 @@ use super::{
 /// The host ports that containers use, with protocol and host IP.
 pub(super) type HostPorts = BTreeSet<(i64, String, String)>;
 
-/// Validates a container or an init container of a Pod. `volumes` are the names of the Pod's volumes; `names` and
-/// `host_ports` are those of the containers before it, to find duplicates.
+/// Validates a container or an init container of a Pod. `volumes` are the names of the Pod's volumes. `names` and `host_ports` are the
+/// names and host ports of the containers that were validated before; the function adds those of this container, to find duplicates.
 pub(super) fn validate_container<'a>(
     container: &Field<'a>,
     volumes: &BTreeSet<&str>,
@@ -42,6 +42,7 @@ pub(super) fn validate_container<'a>(
             probe::validate_handler(&hook, causes);
         }
     }
+    // The failure of a liveness or startup probe restarts the container.
     probe::validate_probe(&container.child("livenessProbe"), true, causes);
     probe::validate_probe(&container.child("readinessProbe"), false, causes);
     probe::validate_probe(&container.child("startupProbe"), true, causes);
@@ -56,7 +57,8 @@ pub(super) fn validate_image(image: &Field<'_>, causes: &mut Causes) {
     }
 }
 
-/// Validates the ports of a container: names, numbers, protocols, and that no host port is in use.
+/// Validates the ports of a container: names, numbers, protocols, and that no host port is in `host_ports`, to which it adds the host
+/// ports.
 fn validate_ports(ports: &Field<'_>, host_ports: &mut HostPorts, causes: &mut Causes) {
     let mut names = BTreeSet::new();
     for port in ports.items() {

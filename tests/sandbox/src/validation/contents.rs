@@ -1,4 +1,4 @@
-//! Validates ConfigMaps and Secrets.
+//! Validates the data and the types of ConfigMaps and Secrets.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
@@ -57,7 +57,8 @@ pub(super) fn validate_secret(secret: &Field<'_>, causes: &mut Causes) {
     validate_secret_type(secret, &data, causes);
 }
 
-/// Validates that a Secret of a built-in type has the keys or the annotation of that type.
+/// Validates that a Secret of a built-in type has the keys or the annotation that its type requires. `data` is the field `data` of the
+/// Secret.
 fn validate_secret_type(secret: &Field<'_>, data: &Field<'_>, causes: &mut Causes) {
     let type_ = secret.child("type").text();
     let has = |key: &str| data.map().is_some_and(|data| data.contains_key(key));
@@ -97,16 +98,17 @@ fn validate_key(data: &Field<'_>, key: &str, causes: &mut Causes) {
     }
 }
 
-/// Returns the size of a base64 text after decoding, in bytes. Invalid base64, which a webhook may have set, counts as
-/// far as it is in groups of four characters.
+/// Returns the size of a base64 text after decoding, in bytes. Computes it from the length of the text, without decoding: four characters
+/// are three bytes. So invalid base64, which a webhook may have set, has a size, too.
 fn decoded_size(value: &Value) -> usize {
     let text = value.as_str().unwrap_or_default();
     let padding = text.bytes().rev().take(2).filter(|byte| *byte == b'=').count();
     (text.len() / 4 * 3).saturating_sub(padding)
 }
 
-/// Validates that an object with `immutable: true` keeps that field and the fields named by `parts`.
-pub(super) fn validate_immutable_data(new: &Field<'_>, old: &Field<'_>, parts: &[&str], causes: &mut Causes) {
+/// Validates that an update of a ConfigMap or Secret with `immutable: true` changes neither `immutable` nor the fields with the names
+/// `data_fields`.
+pub(super) fn validate_immutable_data(new: &Field<'_>, old: &Field<'_>, data_fields: &[&str], causes: &mut Causes) {
     if *old.child("immutable").value != true {
         return;
     }
@@ -114,10 +116,11 @@ pub(super) fn validate_immutable_data(new: &Field<'_>, old: &Field<'_>, parts: &
     if *immutable.value != true {
         immutable.forbidden(causes, "field is immutable when `immutable` is set");
     }
-    for part in parts {
-        let (new_part, old_part) = (new.child(part), old.child(part));
-        if new_part.value != old_part.value && !(new_part.is_empty() && old_part.is_empty()) {
-            new_part.forbidden(causes, "field is immutable when `immutable` is set");
+    for key in data_fields {
+        let (new_data, old_data) = (new.child(key), old.child(key));
+        // An absent and an empty map are equal.
+        if new_data.value != old_data.value && !(new_data.is_empty() && old_data.is_empty()) {
+            new_data.forbidden(causes, "field is immutable when `immutable` is set");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Validates PodDisruptionBudgets.
+//! Validates the spec of PodDisruptionBudgets: bounds, eviction policy and selector.
 
 use super::{
     field::{Causes, Field},
@@ -11,6 +11,7 @@ use crate::failure::Cause;
 pub(super) fn validate_disruption_budget(spec: &Field<'_>, causes: &mut Causes) {
     let (available, unavailable) = (spec.child("minAvailable"), spec.child("maxUnavailable"));
     if available.is_set() && unavailable.is_set() {
+        // The error shows the spec as the JSON of the internal Go type.
         let spec_json = format!(
             "{{\"MinAvailable\":{},\"Selector\":{},\"MaxUnavailable\":{},\"UnhealthyPodEvictionPolicy\":{}}}",
             available.value,

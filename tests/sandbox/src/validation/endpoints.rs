@@ -1,4 +1,4 @@
-//! Validates Endpoints and EndpointSlices.
+//! Validates the addresses and ports of Endpoints, and the address type of EndpointSlices.
 
 use super::field::{Causes, Field};
 

@@ -38,22 +38,22 @@ pub(super) fn validate_event(event: &Field<'_>, causes: &mut Causes) {
     }
 }
 
-/// Requires the fields that each Event with an event time must have.
+/// Requires the fields that an Event with an event time must have: reporting controller, reporting instance, action and reason.
 fn require_event_fields(event: &Field<'_>, causes: &mut Causes) {
-    for part in ["reportingController", "reportingInstance", "action", "reason"] {
-        event.child(part).require(causes, "");
+    for key in ["reportingController", "reportingInstance", "action", "reason"] {
+        event.child(key).require(causes, "");
     }
 }
 
-/// Validates the lengths of texts. The limits are in bytes, although the server's message says characters. `note` is
-/// the name of the message field in this version.
-fn validate_lengths(event: &Field<'_>, note: &str, causes: &mut Causes) {
-    for (part, max) in [("reportingInstance", 128), ("action", 128), ("reason", 128), (note, 1_024)] {
-        let text = event.child(part);
-        if text.text().len() > max {
-            // The server validates the core Event, whose field for the note is `message`.
-            let text = if part == note { event.child("message") } else { text };
-            text.invalid_part(causes, "", &format!("can have at most {max} characters"));
+/// Validates the lengths of the texts of an Event, in bytes, although the server's message says characters. `message_key` is the key of the
+/// human-readable message: `message` in the core group, `note` in `events.k8s.io`.
+fn validate_lengths(event: &Field<'_>, message_key: &str, causes: &mut Causes) {
+    for (key, max) in [("reportingInstance", 128), ("action", 128), ("reason", 128), (message_key, 1_024)] {
+        let field = event.child(key);
+        if field.text().len() > max {
+            // The server validates each Event as a core Event, so that errors about `note` refer to `message`.
+            let field = if key == message_key { event.child("message") } else { field };
+            field.invalid_part(causes, "", &format!("can have at most {max} characters"));
         }
     }
 }

@@ -40,7 +40,7 @@ impl<'a> Field<'a> {
         Self { path: [&self.path, "[", key, "]"].concat(), value: self.value.get(key).unwrap_or(&NOTHING) }
     }
 
-    /// Returns the items of a list; nothing if the value is no list.
+    /// Returns the items of a list, each with the path `list[index]`; no items if the value is no list.
     pub(super) fn items(&self) -> impl Iterator<Item = Self> + use<'a> {
         let (path, items) = (self.path.clone(), self.value.as_array());
         let item = move |(index, value)| Self { path: format!("{path}[{index}]"), value };
@@ -120,7 +120,7 @@ impl<'a> Field<'a> {
         causes.push(Cause { reason: "FieldValueNotFound", message, field: self.path.clone() });
     }
 
-    /// Adds the error `field.TooLong`. As in Kubernetes, the path of a value without one is `[]`.
+    /// Adds the error `field.TooLong` with a maximum size in bytes. As in Kubernetes, the path of the whole object is `[]`.
     pub(super) fn too_long(&self, causes: &mut Causes, bytes: usize) {
         let message = format!("Too long: may not be more than {bytes} bytes");
         let field = if self.path.is_empty() { "[]".to_owned() } else { self.path.clone() };
@@ -134,7 +134,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Validates that the field is set and has one of the supported values.
+    /// Adds the error `field.Required` if the field is empty, or `field.NotSupported` if it has none of the supported values.
     pub(super) fn required_enum(&self, causes: &mut Causes, supported: &[&str]) {
         if self.is_empty() {
             self.required(causes, "");
@@ -164,22 +164,29 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Validates that the field is empty or satisfies the rule.
+    /// Validates that a number is at most `max`.
+    pub(super) fn at_most(&self, causes: &mut Causes, max: i64) {
+        if self.number().is_some_and(|number| number > max) {
+            self.invalid(causes, &format!("must be less than or equal to {max}"));
+        }
+    }
+
+    /// Adds the error `field.Invalid` if the field is set but violates the naming rule.
     pub(super) fn optional_name(&self, causes: &mut Causes, rule: NameRule) {
         if let (false, Some(detail)) = (self.is_empty(), name::violation(rule, self.text())) {
             self.invalid(causes, &detail);
         }
     }
 
-    /// Validates that the field satisfies the rule. Unlike [`Self::required_name`], reports an empty field as
-    /// `field.Invalid`.
+    /// Adds the error `field.Invalid` if the field violates the naming rule. Unlike [`Self::required_name`], reports an empty field as
+    /// `field.Invalid`, too.
     pub(super) fn matches_rule(&self, causes: &mut Causes, rule: NameRule) {
         if let Some(detail) = name::violation(rule, self.text()) {
             self.invalid(causes, &detail);
         }
     }
 
-    /// Validates that the field is set and satisfies the rule.
+    /// Adds the error `field.Required` if the field is empty, or `field.Invalid` if it violates the naming rule.
     pub(super) fn required_name(&self, causes: &mut Causes, rule: NameRule) {
         if self.is_empty() {
             self.required(causes, "");

@@ -1,4 +1,4 @@
-//! Validates Ingresses and IngressClasses.
+//! Validates Ingresses (rules, paths, backends and TLS) and the controllers of IngressClasses.
 
 use serde_json::Value;
 
@@ -12,13 +12,13 @@ const PATH_TYPES: [&str; 3] = ["Exact", "ImplementationSpecific", "Prefix"];
 
 /// Validates the spec of an Ingress (upstream: `ValidateIngressSpec`).
 pub(super) fn validate_ingress(spec: &Field<'_>, causes: &mut Causes) {
-    let (rules, default) = (spec.child("rules"), spec.child("defaultBackend"));
-    if rules.is_empty() && !default.is_set() {
+    let (rules, default_backend) = (spec.child("rules"), spec.child("defaultBackend"));
+    if rules.is_empty() && !default_backend.is_set() {
         let detail = "either `defaultBackend` or `rules` must be specified";
         Field { path: spec.path.clone(), value: &Value::Null }.invalid(causes, detail);
     }
-    if default.is_set() {
-        validate_backend(&default, causes);
+    if default_backend.is_set() {
+        validate_backend(&default_backend, causes);
     }
     for rule in rules.items() {
         validate_ingress_rule(&rule, causes);

@@ -1,4 +1,4 @@
-//! Validates Jobs and CronJobs.
+//! Validates Jobs and their updates, and CronJobs.
 
 use super::{
     field::{Causes, Field},
@@ -23,8 +23,8 @@ pub(super) fn validate_job(metadata: &Field<'_>, spec: &Field<'_>, causes: &mut 
     }
 }
 
-/// Validates that a Job without `manualSelector` has the generated selector and labels (upstream:
-/// `ValidateGeneratedSelector`).
+/// Validates that the selector of a Job without `manualSelector`, and the labels of its pod template, are those that the server generates
+/// from the name and uid of the Job (upstream: `ValidateGeneratedSelector`).
 pub(super) fn validate_generated_selector(metadata: &Field<'_>, spec: &Field<'_>, causes: &mut Causes) {
     if *spec.child("manualSelector").value == true {
         return;
@@ -35,6 +35,7 @@ pub(super) fn validate_generated_selector(metadata: &Field<'_>, spec: &Field<'_>
     let expected =
         [("controller-uid", uid), ("job-name", name), (UID_LABEL, uid), ("batch.kubernetes.io/job-name", name)];
     for (key, value) in expected {
+        // As upstream, an error about a wrong value shows all labels.
         let label = Field { path: labels.key(key).path, value: labels.value };
         let detail = format!("must be '{value}'");
         match labels.value.get(key) {

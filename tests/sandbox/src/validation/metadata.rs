@@ -13,7 +13,7 @@ const MAX_ANNOTATIONS_SIZE: usize = 256 * 1024;
 /// The standard finalizers, which have no domain.
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
-/// Validates the metadata of a new object.
+/// Validates the metadata of a new object: the general rules with the name format of the kind, and the names of finalizers.
 pub(super) fn validate_create(kind: &Kind, metadata: &Field<'_>, causes: &mut Causes) {
     validate_object_meta(metadata, name::rule_of(kind), causes);
     if restricts_finalizer_names(kind) {
@@ -21,8 +21,8 @@ pub(super) fn validate_create(kind: &Kind, metadata: &Field<'_>, causes: &mut Ca
     }
 }
 
-/// Removes the errors about labels that a Job copied from its template, because validation of the template reports
-/// them.
+/// Removes the errors about the labels of a Job if they equal those of its pod template, because the validation of the template reports the
+/// same errors.
 pub(super) fn drop_template_label_causes(metadata: &Field<'_>, template: &Field<'_>, causes: &mut Causes) {
     let labels = metadata.child("labels");
     if labels.is_set() && labels.value == template.nested(&["metadata", "labels"]).value {
@@ -30,10 +30,11 @@ pub(super) fn drop_template_label_causes(metadata: &Field<'_>, template: &Field<
     }
 }
 
-/// Validates the metadata of an update. Errors that several validators of the real server find are reported as often.
+/// Validates the metadata of an update. Repeats some checks, because in the real server several validators report the same error.
 pub(super) fn validate_update(kind: &Kind, metadata: &Field<'_>, old: &Field<'_>, causes: &mut Causes) {
     validate_object_meta(metadata, NameRule::Segment, causes);
     validate_object_meta_update(metadata, old, causes);
+    // The validation of these kinds repeats the checks of the generic update.
     if revalidates_metadata(kind) {
         validate_object_meta_update(metadata, old, causes);
     }
@@ -53,7 +54,7 @@ fn restricts_finalizer_names(kind: &Kind) -> bool {
     kind.custom().is_none() && !is_extension
 }
 
-/// Returns whether the kind validates the metadata of an update also by the rules for new objects.
+/// Returns whether the kind applies the rules for the metadata of new objects to updates, too.
 fn revalidates_as_new(kind: &Kind) -> bool {
     const CORE: [&str; 5] = ["configmaps", "secrets", "services", "persistentvolumes", "persistentvolumeclaims"];
     kind.group.is_empty() && CORE.contains(&kind.plural.as_str())
@@ -62,11 +63,12 @@ fn revalidates_as_new(kind: &Kind) -> bool {
         || kind.is("batch", "jobs")
 }
 
-/// Validates metadata with a name that satisfies the rule (upstream: `ValidateObjectMeta`).
+/// Validates metadata; `rule` is the format of the name (upstream: `ValidateObjectMeta`).
 fn validate_object_meta(metadata: &Field<'_>, rule: NameRule, causes: &mut Causes) {
     let generate_name = metadata.child("generateName");
     if !generate_name.is_empty() {
-        // As upstream (`maskTrailingDash`), replaces a trailing hyphen and the character before it by `a`.
+        // The generated name has more characters after a trailing hyphen, so the prefix may end with one. As upstream (`maskTrailingDash`),
+        // replaces a trailing hyphen and the character before it by `a`.
         let last_char = generate_name.text().strip_suffix('-').and_then(|text| text.char_indices().next_back());
         let checked = last_char.map(|(at, _)| format!("{}a", generate_name.text().get(..at).unwrap_or_default()));
         if let Some(detail) = name::violation(rule, checked.as_deref().unwrap_or(generate_name.text())) {

@@ -64,6 +64,7 @@ pub(crate) fn create(request: ResourceRequest<'_>, object: &Value) -> Vec<Cause>
             );
             job::validate_job(&top.child("metadata"), &top.child("spec"), &mut causes);
         }
+        // Reports an unavailable cluster IP only if there are no other errors.
         "services" if causes.is_empty() => {
             service::validate_requested_address(request.server, &top.child("spec"), &mut causes)
         }
@@ -105,7 +106,8 @@ pub(crate) fn update(request: ResourceRequest<'_>, new: &Value, old: &Value) -> 
     causes
 }
 
-/// Returns the additional validation errors of an update whose uid is not that of the stored object.
+/// Returns further validation errors of an update whose uid differs from that of the stored object: labels and selector of a Job contain
+/// the uid.
 pub(crate) fn foreign_uid(kind: &Kind, object: &Value) -> Vec<Cause> {
     let (mut causes, top) = (Vec::new(), Field::top(object));
     if kind.is("batch", "jobs") {

@@ -56,7 +56,7 @@ pub(crate) fn violation(rule: NameRule, text: &str) -> Option<String> {
     let unless = |is_valid: bool, detail: &str| (!is_valid).then(|| detail.to_owned());
     match rule {
         NameRule::Subdomain => too_long(253).or_else(|| unless(is_subdomain(text), SUBDOMAIN)),
-        // A subdomain that is no label contains dots.
+        // A name that is invalid only because of its dots has a message of its own.
         NameRule::Label if text.contains('.') && is_subdomain(text) => {
             too_long(63).or_else(|| Some("must not contain dots".to_owned()))
         }
@@ -81,12 +81,13 @@ pub(crate) fn violation(rule: NameRule, text: &str) -> Option<String> {
     }
 }
 
-/// Returns whether a text is a label by RFC 1123, whatever its length.
+/// Returns whether a text is a label by RFC 1123: lowercase letters, digits and hyphens, without a hyphen at the ends. Doesn't check the
+/// length.
 fn is_label(text: &str) -> bool {
-    let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let is_end = |byte: Option<&u8>| byte.is_some_and(|byte| is_inner(*byte));
+    let is_alphanumeric = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let is_end = |byte: Option<&u8>| byte.is_some_and(|byte| is_alphanumeric(*byte));
     let bytes = text.as_bytes();
-    is_end(bytes.first()) && is_end(bytes.last()) && bytes.iter().all(|byte| is_inner(*byte) || *byte == b'-')
+    is_end(bytes.first()) && is_end(bytes.last()) && bytes.iter().all(|byte| is_alphanumeric(*byte) || *byte == b'-')
 }
 
 /// Returns whether a text consists of labels by RFC 1123, separated by dots, whatever its length.
@@ -103,7 +104,7 @@ fn is_qualified_part(text: &str) -> bool {
         && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte))
 }
 
-/// Returns the message about a text that can't be a path segment of a URL (upstream: `IsValidPathSegmentName`).
+/// Returns the message about a text that can't be a path segment of a URL; `None` if it can (upstream: `IsValidPathSegmentName`).
 fn path_segment_violation(text: &str) -> Option<String> {
     if matches!(text, "." | "..") {
         return Some(format!("may not be '{text}'"));
@@ -112,7 +113,7 @@ fn path_segment_violation(text: &str) -> Option<String> {
     forbidden.map(|forbidden| format!("may not contain '{forbidden}'"))
 }
 
-/// Returns the message about a text that is no qualified name: `name` or `example.com/name` (upstream:
+/// Returns the message about a text that is no qualified name, such as `name` or `example.com/name`; `None` if it is one (upstream:
 /// `IsQualifiedName`).
 fn qualified_name_violation(text: &str) -> Option<String> {
     let (prefix, name) = match text.split_once('/') {
@@ -156,7 +157,7 @@ fn port_name_violation(text: &str) -> Option<String> {
     Some(detail.to_owned())
 }
 
-/// Returns the message about an invalid key of a ConfigMap or a Secret (upstream: `IsConfigMapKey`).
+/// Returns the message about an invalid key of a ConfigMap or a Secret; `None` if it is valid (upstream: `IsConfigMapKey`).
 fn config_key_violation(text: &str) -> Option<String> {
     if !text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)) || text.is_empty() {
         return Some(KEY.to_owned());
@@ -169,8 +170,8 @@ fn config_key_violation(text: &str) -> Option<String> {
     }
 }
 
-/// Returns all messages about an invalid name of a port (upstream: `IsValidPortName`); only the first if it is too
-/// long.
+/// Returns all messages about the name of a port, or only one if the name is too long; empty for a valid name (upstream:
+/// `IsValidPortName`).
 pub(super) fn port_name_violations(name: &str) -> Vec<String> {
     if name.len() > 15 {
         return violation(NameRule::Port, name).into_iter().collect();

@@ -79,7 +79,7 @@ fn validate_peer(peer: &Field<'_>, causes: &mut Causes) {
     }
 }
 
-/// Validates an IP block and its exceptions. Of IPv6 blocks, only the presence of a CIDR is validated.
+/// Validates the CIDR of an IP block, and that each exception is a strict subset of it. Accepts IPv6 blocks without further checks.
 fn validate_ip_block(block: &Field<'_>, causes: &mut Causes) {
     let cidr = block.child("cidr");
     if cidr.is_empty() {
@@ -87,6 +87,7 @@ fn validate_ip_block(block: &Field<'_>, causes: &mut Causes) {
         return;
     }
     let Some(block_range) = address_range(cidr.text()) else {
+        // A colon means IPv6.
         if !cidr.text().contains(':') {
             cidr.invalid(causes, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
         }

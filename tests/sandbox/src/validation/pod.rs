@@ -1,4 +1,4 @@
-//! Validates Pods and pod templates.
+//! Validates Pods and pod templates: spec, containers, security context and seccomp annotations.
 
 use std::collections::BTreeSet;
 
@@ -72,8 +72,7 @@ pub(super) fn validate_spec(spec: &Field<'_>, causes: &mut Causes) {
     scheduling::validate_topology_spread(&spec.child("topologySpreadConstraints"), causes);
 }
 
-/// Validates the containers and init containers of a Pod, whose names must be unique. `volumes` are the names of its
-/// volumes.
+/// Validates the containers and init containers of a Pod, which must have unique names. `volumes` are the names of the volumes of the Pod.
 fn validate_containers(spec: &Field<'_>, volumes: &BTreeSet<&str>, causes: &mut Causes) {
     let containers = spec.child("containers");
     if containers.is_empty() {

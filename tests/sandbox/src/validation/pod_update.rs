@@ -37,7 +37,8 @@ pub(super) fn validate_pod_update(new: &Field<'_>, old: &Field<'_>, causes: &mut
     }
 }
 
-/// Validates that `activeDeadlineSeconds` only decreases. Returns whether to continue with the other checks.
+/// Validates that `activeDeadlineSeconds` does not increase and is not removed. Returns whether the caller continues with the other checks:
+/// as upstream, not after an invalid number.
 fn validate_deadline_update(new: &Field<'_>, old: &Field<'_>, causes: &mut Causes) -> bool {
     match (new.number(), old.number()) {
         (Some(new_seconds), _) if !(0..=i64::from(i32::MAX)).contains(&new_seconds) => {

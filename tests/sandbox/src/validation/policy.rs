@@ -59,7 +59,7 @@ pub(super) fn validate_mutating_policy(spec: &Field<'_>, causes: &mut Causes) {
     spec.child("reinvocationPolicy").required_enum(causes, &["IfNeeded", "Never"]);
 }
 
-/// Validates the spec of a policy binding; only the binding of a validating policy has actions.
+/// Validates the spec of a policy binding. `validating` is whether it binds a ValidatingAdmissionPolicy, which requires validation actions.
 pub(super) fn validate_policy_binding(spec: &Field<'_>, validating: bool, causes: &mut Causes) {
     spec.child("policyName").required_name(causes, NameRule::Subdomain);
     if spec.child("matchResources").is_set() {

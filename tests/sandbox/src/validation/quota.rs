@@ -1,4 +1,4 @@
-//! Validates ResourceQuotas and LimitRanges.
+//! Validates the limited resources of ResourceQuotas and the bounds of LimitRanges.
 
 use super::{
     field::{Causes, Field},

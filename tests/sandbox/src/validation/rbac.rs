@@ -9,7 +9,7 @@ use super::{
 /// The API group of RBAC.
 const GROUP: &str = "rbac.authorization.k8s.io";
 
-/// Validates the rules of a Role or a ClusterRole. Only a ClusterRole can have rules for non-resource URLs.
+/// Validates the rules of a Role (`in_namespace`) or a ClusterRole. Only a ClusterRole can have rules for non-resource URLs.
 pub(super) fn validate_policy_rules(role: &Field<'_>, in_namespace: bool, causes: &mut Causes) {
     for rule in role.child("rules").items() {
         let (verbs, paths) = (rule.child("verbs"), rule.child("nonResourceURLs"));
@@ -18,8 +18,8 @@ pub(super) fn validate_policy_rules(role: &Field<'_>, in_namespace: bool, causes
             if in_namespace {
                 paths.invalid(causes, "namespaced rules cannot apply to non-resource URLs");
             }
-            let parts = ["apiGroups", "resources", "resourceNames"];
-            if parts.iter().any(|part| !rule.child(part).is_empty()) {
+            let resource_fields = ["apiGroups", "resources", "resourceNames"];
+            if resource_fields.iter().any(|key| !rule.child(key).is_empty()) {
                 paths.invalid(causes, "rules cannot apply to both regular resources and non-resource URLs");
             }
             continue;
@@ -38,15 +38,15 @@ pub(super) fn validate_aggregation_rule(role: &Field<'_>, causes: &mut Causes) {
     let selectors = aggregates.child("clusterRoleSelectors");
     selectors.require(causes, "at least one clusterRoleSelector required if aggregationRule is non-nil");
     for label_selector in selectors.items() {
-        let before = causes.len();
+        let count_before = causes.len();
         selector::validate_label_selector(&label_selector, causes);
-        if causes.len() > before {
+        if causes.len() > count_before {
             label_selector.invalid_part(causes, "", "invalid label selector");
         }
     }
 }
 
-/// Validates a RoleBinding or a ClusterRoleBinding: the reference to its role, and its subjects.
+/// Validates a RoleBinding (`in_namespace`) or a ClusterRoleBinding: the reference to its role, and its subjects.
 pub(super) fn validate_binding(binding: &Field<'_>, in_namespace: bool, causes: &mut Causes) {
     let role = binding.child("roleRef");
     let group = role.child("apiGroup");
@@ -69,7 +69,8 @@ pub(super) fn validate_binding(binding: &Field<'_>, in_namespace: bool, causes: 
     }
 }
 
-/// Validates a subject of a binding (upstream: `ValidateRoleBindingSubject`).
+/// Validates a subject of a RoleBinding (`in_namespace`) or a ClusterRoleBinding, which must name the namespace of a ServiceAccount
+/// (upstream: `ValidateRoleBindingSubject`).
 fn validate_subject(subject: &Field<'_>, in_namespace: bool, causes: &mut Causes) {
     let (kind, name, group) = (subject.child("kind"), subject.child("name"), subject.child("apiGroup"));
     name.require(causes, "");

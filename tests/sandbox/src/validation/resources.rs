@@ -28,6 +28,7 @@ pub(super) fn validate_requirements(resources: &Field<'_>, causes: &mut Causes) 
         else {
             continue;
         };
+        // As upstream, the path of the error is `requests`, without the resource.
         if request > limit {
             let detail = format!(
                 "must be less than or equal to {resource} limit of {}",

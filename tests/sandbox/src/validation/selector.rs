@@ -74,6 +74,7 @@ pub(super) fn selector_json(selector: &Field<'_>) -> String {
     if selector.value.is_null() {
         return "null".to_owned();
     }
+    // The fields of a JSON value are in alphabetical order, so the text is built from its parts.
     let expressions = selector.child("matchExpressions");
     let listed: Vec<_> =
         expressions.items().map(|expression| fields_in_order(&expression, &["key", "operator", "values"])).collect();

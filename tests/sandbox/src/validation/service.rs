@@ -1,4 +1,4 @@
-//! Validates Services.
+//! Validates Services: ports, addresses, session affinity and traffic policies.
 
 use std::{collections::BTreeSet, net::IpAddr};
 
@@ -37,9 +37,9 @@ pub(super) fn validate_service(spec: &Field<'_>, causes: &mut Causes) {
         validate_external_name(spec, causes);
     } else {
         let addresses = spec.child("clusterIPs");
-        let first = Field { path: format!("{}[0]", addresses.path), value: spec.child("clusterIP").value };
+        let first_address = Field { path: format!("{}[0]", addresses.path), value: spec.child("clusterIP").value };
         if has_node_ports(type_.text()) && headless {
-            first.invalid(causes, &format!("may not be set to 'None' for {} services", type_.text()));
+            first_address.invalid(causes, &format!("may not be set to 'None' for {} services", type_.text()));
         }
     }
     validate_ports(&ports, type_.text(), causes);
@@ -99,12 +99,13 @@ fn validate_ports(ports: &Field<'_>, type_: &str, causes: &mut Causes) {
     validate_unique_ports(ports, causes);
 }
 
-/// Validates that each port number occurs once for each protocol.
+/// Validates that no two ports of a Service have the same number and protocol.
 fn validate_unique_ports(ports: &Field<'_>, causes: &mut Causes) {
     let mut seen: Vec<(&Value, &str)> = Vec::new();
     for port in ports.items() {
         let key = (port.child("port").value, port.child("protocol").text());
         if seen.contains(&key) {
+            // The error shows the port as the JSON of the internal Go type.
             let port_json = format!(
                 "{{\"Name\":\"\",\"Protocol\":{},\"AppProtocol\":null,\"Port\":{},\"TargetPort\":0,\"NodePort\":0}}",
                 port.child("protocol").value,
@@ -149,8 +150,8 @@ fn validate_addresses(spec: &Field<'_>, causes: &mut Causes) {
     spec.child("ipFamilyPolicy").optional_enum(causes, &["SingleStack", "PreferDualStack", "RequireDualStack"]);
 }
 
-/// Validates the external and internal traffic policies. Only a Service that is reachable from outside can have the
-/// external one.
+/// Validates the external and internal traffic policies. Only a Service that is reachable from outside the cluster, by node ports or
+/// external IPs, can have an external traffic policy.
 fn validate_traffic_policies(spec: &Field<'_>, causes: &mut Causes) {
     let (external, internal) = (spec.child("externalTrafficPolicy"), spec.child("internalTrafficPolicy"));
     let has_external_ips = spec.child("type").text() == "ClusterIP" && !spec.child("externalIPs").is_empty();
@@ -164,7 +165,8 @@ fn validate_traffic_policies(spec: &Field<'_>, causes: &mut Causes) {
     internal.optional_enum(causes, &["Cluster", "Local"]);
 }
 
-/// Validates that the cluster IP that a new Service requests is in the range of the cluster and not allocated.
+/// Validates that the cluster IP that a new Service requests is in the range of the cluster, 10.96.0.0/16, and not allocated. Does nothing
+/// if the Service has no cluster IP or requests no IPv4 address.
 pub(super) fn validate_requested_address(server: &Server, spec: &Field<'_>, causes: &mut Causes) {
     let requested = spec.child("clusterIP").text();
     if !has_cluster_ip(spec.child("type").text()) || !requested.parse::<IpAddr>().is_ok_and(|address| address.is_ipv4())
@@ -181,7 +183,7 @@ pub(super) fn validate_requested_address(server: &Server, spec: &Field<'_>, caus
     }
 }
 
-/// Validates that an update keeps the cluster IP, unless the old or the new type has none.
+/// Validates that an update keeps the cluster IP, unless the Service had none, or its old or new type is one without cluster IPs.
 pub(super) fn validate_service_update(new: &Field<'_>, old: &Value, causes: &mut Causes) {
     let old_address = object::text(old, &["spec", "clusterIP"]);
     let both_need_address =
@@ -189,7 +191,7 @@ pub(super) fn validate_service_update(new: &Field<'_>, old: &Value, causes: &mut
     let new_address = new.child("clusterIP");
     if both_need_address && !old_address.is_empty() && new_address.text() != old_address {
         let addresses = new.child("clusterIPs");
-        let first = Field { path: format!("{}[0]", addresses.path), value: addresses.value };
-        first.invalid(causes, "may not change once set");
+        let first_address = Field { path: format!("{}[0]", addresses.path), value: addresses.value };
+        first_address.invalid(causes, "may not change once set");
     }
 }

@@ -1,4 +1,4 @@
-//! Validates volumes of Pods.
+//! Validates the volumes of Pods: names, sources and file modes.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(super) fn validate_volumes<'a>(volumes: &Field<'a>, causes: &mut Causes) -> 
     names
 }
 
-/// Validates that a volume has exactly one source, and the required fields of that source.
+/// Validates that a volume has at most one source, such as `emptyDir` or `secret`, and that the source has its required fields.
 fn validate_volume_source(volume: &Field<'_>, causes: &mut Causes) {
     let keys = volume.map().into_iter().flatten().map(|(key, _)| key.as_str()).filter(|key| *key != "name");
     let mut sources: Vec<&str> = keys.collect();

@@ -1,4 +1,4 @@
-//! Validates the webhooks of admission webhook configurations, and the rules that webhooks and admission policies both have.
+//! Validates the webhooks of admission webhook configurations, and the rules of webhooks and admission policies.
 
 use std::collections::BTreeSet;
 

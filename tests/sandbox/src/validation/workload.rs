@@ -101,7 +101,8 @@ pub(super) fn validate_stateful_set(spec: &Field<'_>, causes: &mut Causes) {
     drop_claim_mount_causes(spec, causes);
 }
 
-/// Removes the errors about mounts of volumes that the volume claim templates of a StatefulSet provide.
+/// Removes the errors about volume mounts that refer to a volume claim template of a StatefulSet: its volumes are not in the pod template,
+/// so the validation of the template does not find them.
 fn drop_claim_mount_causes(spec: &Field<'_>, causes: &mut Causes) {
     let claims = spec.child("volumeClaimTemplates");
     let messages: Vec<String> =
@@ -112,8 +113,8 @@ fn drop_claim_mount_causes(spec: &Field<'_>, causes: &mut Causes) {
     });
 }
 
-/// Validates the selector and the pod template of a workload: the selector matches the labels of the template, and the
-/// Pods restart always.
+/// Validates the selector and the pod template of a workload: the selector is not empty and matches the labels of the template, and the
+/// template has the restart policy `Always` and no deadline.
 fn validate_selector_and_template(spec: &Field<'_>, causes: &mut Causes) {
     let (selector, template) = (spec.child("selector"), spec.child("template"));
     if !selector.is_set() {
@@ -165,7 +166,7 @@ fn validate_deployment_strategy(strategy: &Field<'_>, causes: &mut Causes) {
     }
 }
 
-/// Validates a number or a percentage that must not be negative (upstream: `ValidatePositiveIntOrPercent`).
+/// Validates that a value is a percentage such as `25%` or a number that is not negative (upstream: `ValidatePositiveIntOrPercent`).
 pub(super) fn validate_int_or_percent(amount: &Field<'_>, causes: &mut Causes) {
     if amount.value.is_string() {
         if percentage(amount).is_none() {

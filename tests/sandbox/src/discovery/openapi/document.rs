@@ -55,14 +55,15 @@ fn prefix(group: &str, version: &str) -> String {
     if group.is_empty() { format!("api/{version}") } else { format!("apis/{group}/{version}") }
 }
 
-/// Returns the hash of a document's sources. Hashing the documents themselves would be slow, because the index would
-/// have to build all of them.
+/// Returns a hash for the document of a group version, computed from the release, the kinds, and the properties of custom kinds that the
+/// document contains. It does not hash the document itself, since the index would have to build all documents.
 fn document_hash(groups: &Groups, group: &str, version: &str) -> String {
     let mut source = format!("{} {group}/{version}", RELEASE);
     for kind in groups.find(group).into_iter().flat_map(|group| group.kinds(version)) {
         source.push_str(&kind.kind);
         if let Some(custom) = kind.custom() {
             source.push_str(&custom.schema_json.to_string());
+            source.push_str(&json!([kind.plural, kind.list_kind, custom.selectable]).to_string());
             source.push_str(&kind.subresources.iter().map(|subresource| subresource.name.as_str()).collect::<String>());
         }
     }
