@@ -45,10 +45,11 @@ pub(crate) enum ProcessFailure {
     Deadline(Duration),
 }
 
-/// Runs a command to its end with an input. Kills the process at the deadline, if it writes too much, and if the future is dropped.
+/// Runs a command with `input` as its standard input, waits for its end, and returns its output. Kills the process at the deadline, if it
+/// writes more output than the limit, and if the future is dropped.
 ///
 /// # Errors
-/// If the process can't be started, does not end in time, or writes too much.
+/// Fails if the process can't be started, does not end in time, or writes too much.
 pub(crate) async fn run(
     mut command: Command,
     input: &[u8],
@@ -72,7 +73,7 @@ async fn communicate(child: &mut Child, input: &[u8], limits: ProcessLimits) -> 
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let write = async move {
         if let Some(mut stdin) = stdin {
-            // It fails if the process ends before it has read its input. The process itself reports why.
+            // The write fails if the process ends before it has read its input. The exit code and the output of the process show why.
             let _ = stdin.write_all(input).await;
         }
         Ok(())
@@ -86,10 +87,10 @@ async fn communicate(child: &mut Child, input: &[u8], limits: ProcessLimits) -> 
     Ok(ProcessOutput { status, stdout, stderr })
 }
 
-/// Reads a stream to its end.
+/// Reads a stream to its end, and returns its bytes; `None` counts as empty.
 ///
 /// # Errors
-/// If it is longer than `max`.
+/// Fails if the stream is longer than `max` bytes, of which it reads one more.
 async fn read_whole(stream: Option<impl AsyncRead + Unpin>, max: usize) -> Result<Vec<u8>, ProcessFailure> {
     let mut bytes = Vec::new();
     if let Some(stream) = stream {
@@ -99,14 +100,15 @@ async fn read_whole(stream: Option<impl AsyncRead + Unpin>, max: usize) -> Resul
     if bytes.len() > max { Err(ProcessFailure::TooLong) } else { Ok(bytes) }
 }
 
-/// Reads a stream to its end, and returns its last bytes.
+/// Reads a stream to its end, and returns its last `max` bytes; `None` counts as empty.
 async fn read_end(stream: Option<impl AsyncRead + Unpin>, max: usize) -> Result<Vec<u8>, ProcessFailure> {
     let (mut bytes, mut chunk) = (Vec::new(), vec![0; CHUNK]);
     let Some(mut stream) = stream else { return Ok(bytes) };
     loop {
         let length = stream.read(&mut chunk).await.map_err(ProcessFailure::Unreadable)?;
         bytes.extend_from_slice(&chunk[..length]);
-        // Cut only from twice `max` bytes on, since each cut moves the bytes that remain.
+        // The start is removed only when there are more than twice `max` bytes, and at the end of the stream, since each removal moves
+        // the remaining bytes.
         if bytes.len() > 2 * max || length == 0 && bytes.len() > max {
             bytes.drain(..bytes.len() - max);
         }
@@ -125,7 +127,7 @@ mod tests {
     /// The result of a script: its exit code, its output and its errors.
     type Ended = Result<(Option<i32>, String, String), ProcessFailure>;
 
-    /// Runs a script of the shell.
+    /// Runs a shell script, with a limit of 1 MiB for its output and 64 KiB for its errors.
     async fn script(script: &str, input: &[u8], deadline: Duration) -> Ended {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
@@ -146,6 +148,7 @@ mod tests {
         assert_eq!((output.0, &*output.1), (Some(0), "done\n"));
     }
 
+    /// The second script writes its process id to a file, so that the test can see the end of the process after the abort of the future.
     #[tokio::test]
     async fn a_process_is_killed_at_its_deadline_and_with_its_future() {
         let start = Instant::now();
@@ -163,14 +166,14 @@ mod tests {
         running.abort();
         assert!(running.await.is_err_and(|error| error.is_cancelled()));
         let id = std::fs::read_to_string(&file).unwrap();
-        // Without the kill it would run for a minute.
+        // If the process were not killed, it would run for a minute.
         while is_running(id.trim()) {
             ticks.tick().await;
             assert!(start.elapsed() < LONG);
         }
     }
 
-    /// Returns whether a process exists. A killed one does until the runtime has collected it.
+    /// Returns whether a process with this id exists. A killed process exists until the runtime has collected its exit status.
     fn is_running(id: &str) -> bool {
         let mut command = std::process::Command::new("sh");
         command.args(["-c", &format!("kill -0 {id}")]).stderr(Stdio::null());
@@ -179,9 +182,10 @@ mod tests {
 
     #[tokio::test]
     async fn the_output_is_limited_and_the_end_of_the_errors_is_kept() {
-        // Killed at once: it would write until the deadline.
+        // The process is killed when it exceeds the limit; otherwise it would write until the deadline.
         let ended = script("cat /dev/zero", b"", LONG).await;
         assert!(matches!(ended, Err(ProcessFailure::TooLong)), "{ended:?}");
+        // The script writes 9 MB to the standard error, of which `script` keeps the last 64 KiB.
         let long = "head -c 9000000 /dev/zero | tr '\\0' 'a'";
         let (_, _, errors) = script(&format!("{{ {long}; echo end; }} >&2; exit 1"), b"", LONG).await.unwrap();
         assert!(errors.len() == 64 << 10 && errors.ends_with("aend\n"));

@@ -83,8 +83,8 @@ impl Client {
         Self { inner: client, page_size: PAGE_SIZE, bucket_kinds: KindsInBuckets::default() }
     }
 
-    /// Wraps a client so that it sends nothing while the API server asks for that by `Retry-After`. Clones, and clients for
-    /// watches, wait together.
+    /// Wraps a client so that it sends no request while a `Retry-After` of the API server has not passed. Clones, and clients for watches
+    /// that are made from it, share this delay.
     pub(crate) fn throttled(client: kube::Client, environment: Environment, counters: Counters) -> Self {
         Self::new(throttle::Throttle::new(environment, counters).wrap_client(client))
     }
@@ -120,7 +120,7 @@ impl Client {
         self.inner.clone()
     }
 
-    /// Returns the same client, whose requests another one sends.
+    /// Returns a copy of this client that sends its requests with another client of the kube crate.
     pub(crate) fn with_kube(&self, inner: kube::Client) -> Self {
         Self { inner, ..self.clone() }
     }
@@ -130,22 +130,24 @@ impl Client {
         if metadata_only { self.metadata_kube_client() } else { self.kube() }
     }
 
-    /// Returns a client whose lists and watches carry `PartialObjectMetadata`: the API server sends no other part of an object.
+    /// Returns a client for lists and watches of metadata only: it sets the header `Accept` to `PartialObjectMetadata`, so that the API
+    /// server sends no other part of an object.
     pub(crate) fn metadata_kube_client(&self) -> kube::Client {
-        const ONE: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+        const OBJECT: &str = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
         const LIST: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
         let inner = self.inner.clone();
         let service = tower::service_fn(move |mut request: Request<Body>| {
             let client = inner.clone();
-            let watches = request.uri().query().is_some_and(|query| query.contains("watch=true"));
-            let accept = http::HeaderValue::from_static(if watches { ONE } else { LIST });
+            // The events of a watch contain single objects.
+            let is_watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
+            let accept = http::HeaderValue::from_static(if is_watch { OBJECT } else { LIST });
             request.headers_mut().insert(http::header::ACCEPT, accept);
             async move { client.send(request).await }
         });
         kube::Client::new(service, self.inner.default_namespace())
     }
 
-    /// Returns the same client with metadata in place of objects.
+    /// Returns a copy of this client whose lists return only the metadata of objects.
     pub(crate) fn metadata_client(&self) -> Self {
         self.with_kube(self.metadata_kube_client())
     }
@@ -176,7 +178,7 @@ impl Client {
         }
     }
 
-    /// Creates an object with a POST; `manager` becomes the field manager of its fields.
+    /// Creates an object with a POST, and returns it as the API server stored it; `manager` becomes the field manager of its fields.
     pub(crate) async fn create<T: DeserializeOwned>(
         &self,
         target: Target<'_>,
@@ -207,7 +209,7 @@ impl Client {
         Ok(Applied { object, created: status == http::StatusCode::CREATED })
     }
 
-    /// Patches an object.
+    /// Patches an object with a patch of any type, as the field manager `manager`, and returns the response as JSON.
     pub(crate) async fn patch<P>(&self, target: Target<'_>, patch: &Patch<P>, manager: &str) -> Result<Value, CallError>
     where
         P: serde::Serialize + fmt::Debug + Sync,
@@ -215,7 +217,7 @@ impl Client {
         self.patch_as(target, patch, manager).await
     }
 
-    /// Patches an object, and returns the response in a form of the caller's choice.
+    /// Patches an object as the field manager `manager`, and returns the response decoded as the type `T`.
     pub(crate) async fn patch_as<P, T: DeserializeOwned>(
         &self,
         target: Target<'_>,
@@ -234,12 +236,12 @@ impl Client {
         self.json(request).await.map_err(|source| target.call_error(Verb::Patch, NO_SUBRESOURCE, source))
     }
 
-    /// Deletes an object.
+    /// Deletes an object, and returns whether it was removed, its deletion has started, or it did not exist.
     pub(crate) async fn delete(&self, target: Target<'_>, params: &DeleteParams) -> Result<Deletion, CallError> {
         let request = target.requests().delete(&target.segment(), params).map_err(kube::Error::BuildRequest);
         match self.json::<Value>(request).await {
             // The server responds with the object while something delays its removal, and with a status once it is removed.
-            Ok(answer) if answer["kind"] == "Status" => Ok(Deletion::Deleted),
+            Ok(response) if response["kind"] == "Status" => Ok(Deletion::Deleted),
             Ok(_) => Ok(Deletion::Started),
             Err(kube::Error::Api(status)) if status.code == 404 => Ok(Deletion::Absent),
             Err(source) => Err(target.call_error(Verb::Delete, NO_SUBRESOURCE, source)),
@@ -254,13 +256,17 @@ impl Client {
         Ok(self.send(request?).await?.1)
     }
 
-    /// Sends a request. Returns the status and the body, parsed as JSON.
+    /// Sends a request. Returns the HTTP status and the body, parsed as JSON.
     async fn send<T: DeserializeOwned>(&self, request: Request<Vec<u8>>) -> Result<(http::StatusCode, T), kube::Error> {
         let (status, body) = self.bytes(request).await?;
         Ok((status, serde_json::from_slice(&body).map_err(kube::Error::SerdeError)?))
     }
 
-    /// Sends a request and returns the status and the body of a successful response, or the error of the API server.
+    /// Sends a request, and returns the HTTP status and the body of a successful response. Records the resourceVersion in the body in the
+    /// span of the call, if there is one.
+    ///
+    /// # Errors
+    /// Fails with the `Status` object of the API server for any other response. A body that is no `Status` becomes its message.
     async fn bytes(&self, request: Request<Vec<u8>>) -> Result<(http::StatusCode, Vec<u8>), kube::Error> {
         let response = self.inner.send(request.map(Body::from)).await?;
         let (status, span) = (response.status(), CallSpan::of(&response));
@@ -281,7 +287,8 @@ impl Client {
     }
 }
 
-/// Removes nulls: some types serialize an absent field as null, and an apply would set the field.
+/// Removes all fields whose value is null from a JSON value, at any depth: some types serialize an absent field as null, and an apply would
+/// set the field.
 pub(crate) fn strip_nulls(value: Value) -> Value {
     match value {
         Value::Object(map) => Value::Object(

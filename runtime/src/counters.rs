@@ -83,7 +83,7 @@ impl Counters {
         self.0.orphans.lock().clone()
     }
 
-    /// Counts an orphan of the kind: one that was deleted, or one that could not be deleted.
+    /// Counts the result of the orphan collection for one child of a kind whose owner is gone: `is_deleted`, or else a failed attempt.
     pub(crate) fn count_orphan(&self, kind: &Kind, is_deleted: bool) {
         let mut orphans = self.0.orphans.lock();
         let counts = orphans.entry(kind.clone()).or_default();
@@ -94,6 +94,7 @@ impl Counters {
         }
     }
 
+    /// Counts a panic in user code of this kind.
     pub(crate) fn count_panic(&self, closure: Closure) {
         if let Some(count) = self.0.panics.get(closure as usize) {
             count.fetch_add(1, Ordering::Relaxed);

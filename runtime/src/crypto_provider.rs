@@ -1,12 +1,12 @@
-//! Chooses the cryptography of TLS connections.
+//! Installs the default cryptography provider of rustls, which TLS connections use.
 
 use rustls::crypto::{CryptoProvider, ring};
 
-/// Makes ring the cryptography of TLS, unless the program has chosen one. Without a choice, rustls panics at the first connection of a
-/// program that is linked with several.
+/// Installs ring as the default cryptography provider of rustls, unless the program has installed a provider. If a program is linked with
+/// several providers and installs none, rustls panics at the first connection.
 pub(crate) fn ensure_default() {
     if CryptoProvider::get_default().is_none() {
-        // It fails only if another thread has installed one in the meantime.
+        // The call fails only if another thread has installed a provider in the meantime.
         let _ = ring::default_provider().install_default();
     }
 }

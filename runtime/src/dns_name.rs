@@ -5,12 +5,13 @@ pub(crate) fn is_dns_label(name: &str) -> bool {
     name.len() <= 63 && is_label_of_any_length(name)
 }
 
-/// Returns whether `name` is a DNS subdomain: labels joined by dots, at most 253 characters. As in Kubernetes, a label in it has no limit
-/// of its own.
+/// Returns whether `name` is a DNS subdomain: labels joined by dots, at most 253 characters. As in Kubernetes, a single label may be longer
+/// than 63 characters.
 pub(crate) fn is_dns_subdomain(name: &str) -> bool {
     name.len() <= 253 && name.split('.').all(is_label_of_any_length)
 }
 
+/// Returns whether `name` consists of lowercase letters, digits and `-`, is not empty, and neither begins nor ends with `-`.
 fn is_label_of_any_length(name: &str) -> bool {
     let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     !name.is_empty() && name.chars().all(is_allowed) && !name.starts_with('-') && !name.ends_with('-')

@@ -117,7 +117,7 @@ impl Environment {
         self.observer.as_ref().map(|observer| observer(PassStart { kind, namespace, name }))
     }
 
-    /// Reports the panic of a node to the observer.
+    /// Calls the observer of [`Environment::panics_observed`], if one is set, for a panic in the node with the path `node`.
     pub(crate) fn node_panicked(&self, pass: PassStart<'_>, node: &str) {
         if let Some(observer) = &self.panic_observer {
             observer(pass, node);

@@ -53,7 +53,7 @@ pub(crate) struct EventObject {
 }
 
 impl EventObject {
-    /// Returns the object as an event names it.
+    /// Returns the JSON of the `ObjectReference` by which an Event names the object.
     fn reference(&self) -> Value {
         json!({
             "apiVersion": self.kind.api_version(), "kind": self.kind.kind, "name": self.key.name(),
@@ -109,7 +109,8 @@ impl EventRecorder {
         Self(None)
     }
 
-    /// Returns a recorder, and the future that writes its events until all its clones are dropped.
+    /// Returns a recorder, and the future that writes its events until the recorder and all its clones are dropped. `operator` is the
+    /// reporting controller, and `namespace` the namespace of the operator.
     pub(crate) fn new(
         client: Client,
         environment: Environment,
@@ -135,7 +136,7 @@ impl EventRecorder {
         self.record(regarding, EventType::Normal, reason, action, note);
     }
 
-    /// Sends an event to the writer, or drops it if too many are queued.
+    /// Queues an event about an object for the task that writes events. Never waits: drops the event if the queue is full.
     pub(crate) fn record(
         &self,
         regarding: &Regarding,
@@ -199,7 +200,7 @@ pub(crate) fn kind() -> Kind {
 }
 
 impl EventWriter {
-    /// Writes events until all recorders are dropped, and answers requests to flush. Logs failures and panics, and never retries:
+    /// Writes the queued events until all recorders are dropped, and replies to requests to flush. Logs failures and panics. Never retries:
     /// an event that can't be written is lost.
     async fn write_all(mut self, mut messages: mpsc::Receiver<RecorderMessage>) {
         while let Some(message) = messages.recv().await {
@@ -219,7 +220,7 @@ impl EventWriter {
                 Ok(Err(error)) if error.is_in_ending_namespace() => {
                     tracing::debug!(kind = %kind, %object, "event not recorded: its namespace is being deleted");
                 }
-                // The watches log the outage.
+                // The watches log an outage of the API server, so that each lost event is only counted.
                 Ok(Err(error)) if error.is_outage() => {
                     self.lost_events += 1;
                     let error = Error::from(error);
@@ -242,8 +243,8 @@ impl EventWriter {
         }
     }
 
-    /// Creates an event, or increments the count of its series. If the event object of the series was deleted, a new series begins.
-    /// Repeats that regard different children are one series, so a child that is created again and again starts no new ones.
+    /// Creates an Event object, or for a repeat increments the count of the object of its series. If this object was deleted, begins a new
+    /// series. `child` is not part of the identity of a series, so that a child that is created again and again starts no new series.
     async fn write(&mut self, event: Event, child: Option<EventObject>) -> Result<(), crate::client::CallError> {
         let now = self.environment.now();
         self.series.retain(|_, series| now.duration_since(series.last) < SERIES_TIMEOUT);
@@ -254,9 +255,10 @@ impl EventWriter {
             let patch = json!({"series": {"count": series.count, "lastObservedTime": micro_time(now)}});
             match self.client.patch(target, &Patch::Merge(&patch), &self.operator).await {
                 Err(error) if error.is_not_found() => drop(self.series.remove(&event)),
-                other => return other.map(drop),
+                result => return result.map(drop),
             }
         }
+        // Only an event about an object in a bucket regards the child, or else the Pod of the operator.
         let name = bounds::event_name(event.object.key.name(), self.environment.random());
         let child = child.filter(|_| self.is_apart(&event.object));
         let namespace = match &child {
@@ -272,14 +274,15 @@ impl EventWriter {
         Ok(())
     }
 
-    /// Returns whether events are in Kubernetes and the object is not. Such an event regards a child of the object or the Pod of the
-    /// operator, and the object is `related`: the namespace of an event is that of the object it regards, and a namespace in a bucket
-    /// may not exist in Kubernetes.
+    /// Returns whether the object is in a bucket while its events are in Kubernetes. An event then regards a child of the object or the
+    /// Pod of the operator, and the object is `related`: the namespace of an event has to be that of the object it regards, and a
+    /// namespace in a bucket may not exist in Kubernetes.
     fn is_apart(&self, object: &EventObject) -> bool {
         self.client.is_in_bucket(&object.kind) && !self.client.is_in_bucket(&kind())
     }
 
-    /// Returns the JSON of a new event.
+    /// Returns the JSON of a new Event. If its object is in a bucket, the event regards `child` or the Pod of the operator, and names the
+    /// object in `related` and at the start of its note.
     fn body(
         &self,
         (event, child): (&Event, Option<&EventObject>),
@@ -326,7 +329,7 @@ mod tests {
         atomic::{AtomicUsize, Ordering},
     };
 
-    /// Returns the client of a server that refuses the first connections.
+    /// Returns the client of a server that refuses the first `calls` connections and then accepts every request.
     fn unreachable_for(calls: usize) -> Client {
         let requests = Arc::new(AtomicUsize::new(0));
         let respond = move |_: Request<Body>| {
@@ -337,7 +340,7 @@ mod tests {
         Client::new(kube::Client::new(tower::service_fn(respond), "default"))
     }
 
-    /// Returns the client of a server that refuses to create anything with this status.
+    /// Returns the client of a server that answers every request with 403 and this `Status` object.
     fn refusing(status: &Value) -> Client {
         let body = status.to_string().into_bytes();
         let respond = move |_: Request<Body>| {
@@ -352,12 +355,12 @@ mod tests {
         let log = Log::capture();
         let object = EventObject { kind: kind_of::<Pod>(), key: ObjectKey::cluster("a"), uid: Uid::default() };
         let regarding = Regarding { object, child: None };
-        let (recorder, result) = EventRecorder::new(client, Environment::system(), ("shop", "shops"));
+        let (recorder, writer) = EventRecorder::new(client, Environment::system(), ("shop", "shops"));
         for number in 0..5 {
             recorder.normal(&regarding, "Created", "Apply", &format!("created number {number}"));
         }
         drop(recorder);
-        result.await;
+        writer.await;
         log.lines()
     }
 
@@ -378,6 +381,7 @@ mod tests {
         };
         let message = "namespace default is being terminated";
         let ending = json!([{"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}]);
+        // The empty array: no line is logged.
         assert_eq!(log_of_five_events(refusing(&refusal(ending))).await, [""; 0]);
         // Another refusal is logged, for each event.
         assert_eq!(log_of_five_events(refusing(&refusal(json!([])))).await.len(), 5);

@@ -1,10 +1,10 @@
 //! Converts strings to valid label values.
 
-/// Returns a text as the value of a label: at most 63 letters, digits, `-`, `_` and `.`, the first and the last a letter or digit.
-/// Replaces other characters by `_`, and cuts a longer text.
+/// Converts a text to a valid label value: at most 63 letters, digits, `-`, `_` and `.`, of which the first and the last are letters or
+/// digits. Replaces other characters by `_`, cuts a longer text, and removes `-`, `_` and `.` at both ends.
 pub(crate) fn label_value(text: &str) -> String {
-    let allowed = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
-    let value: String = text.chars().map(allowed).take(63).collect();
+    let replaced = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' };
+    let value: String = text.chars().map(replaced).take(63).collect();
     value.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
 }
 

@@ -256,7 +256,8 @@ pub mod __private {
         dynamic_kind, kind_of, schema_by_names, versions,
     };
 
-    /// Returns the draft for a function that runs in every pass, so that its reads need no tracking.
+    /// Returns the draft (the argument of user functions) for a function that runs in every pass, such as a `when`. The result of such a
+    /// function is never reused, so that its reads need no tracking.
     pub fn draft<'c, O: crate::Owner, P: crate::Provisioner>(cx: &'c crate::Context<'_, O, P>) -> Draft<'c, O> {
         cx.untracked_draft()
     }

@@ -1,4 +1,4 @@
-//! Captures the log lines of a test.
+//! Captures the log lines of the current thread, so that a test can compare them.
 
 use parking_lot::Mutex;
 use std::{io, sync::Arc};
@@ -23,6 +23,7 @@ impl Log {
         Self { buffer, _default: tracing::subscriber::set_default(subscriber) }
     }
 
+    /// Returns the lines that were logged so far, without surrounding spaces.
     pub(crate) fn lines(&self) -> Vec<String> {
         let buffer = self.buffer.0.lock();
         String::from_utf8_lossy(&buffer).lines().map(|line| line.trim().to_owned()).collect()

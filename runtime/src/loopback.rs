@@ -10,14 +10,16 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// Returns addresses that are free now. On Linux, each call has a host of its own, so that no other test can bind them.
+/// Returns `N` loopback addresses with ports that are free now. On Linux, each call uses another IP address, `127.0.1.1` and so on, so that
+/// no other test of the process can bind the ports.
 ///
 /// # Errors
-/// Fails if the host can't be bound.
+/// Fails if a port of the IP address can't be bound.
 pub(crate) async fn free_addresses<const N: usize>() -> io::Result<[SocketAddr; N]> {
     static CALLS: AtomicU8 = AtomicU8::new(1);
     let host =
         if cfg!(target_os = "linux") { [127, 0, 1, CALLS.fetch_add(1, Ordering::Relaxed)] } else { [127, 0, 0, 1] };
+    // All listeners are open at the same time, so that the ports differ; they are closed at the end of the function.
     let mut listeners = Vec::new();
     for _ in 0..N {
         listeners.push(TcpListener::bind((IpAddr::from(host), 0)).await?);
@@ -26,10 +28,10 @@ pub(crate) async fn free_addresses<const N: usize>() -> io::Result<[SocketAddr; 
     addresses.try_into().map_err(|_| io::Error::other("an address is missing"))
 }
 
-/// Sends a GET request, and returns the whole response with its status line.
+/// Sends a GET request over plain HTTP/1.1, and returns the whole response with its status line.
 ///
 /// # Errors
-/// Fails if nothing listens, and if the connection breaks.
+/// Fails if no server listens at the address, and if the connection breaks.
 pub(crate) async fn get(address: SocketAddr, path: &str) -> io::Result<String> {
     let mut stream = TcpStream::connect(address).await?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: operator\r\nConnection: close\r\n\r\n");

@@ -71,7 +71,7 @@ impl Closure {
         }
     }
 
-    /// Returns the noun phrase for messages.
+    /// Returns a noun phrase for the user code, for messages: `the predicate`.
     pub(crate) const fn noun(self) -> &'static str {
         match self {
             Self::Provisioner => "a provisioner",
@@ -106,7 +106,7 @@ pub(crate) struct Panicked {
 }
 
 impl Panicked {
-    /// Creates the error from the payload of the panic.
+    /// Creates the error from the payload of a panic, which is a text unless the code called `panic_any`.
     pub(crate) fn new(closure: Closure, payload: &(dyn Any + Send)) -> Self {
         let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
@@ -151,6 +151,7 @@ mod tests {
     fn every_closure_has_a_name_of_its_own() {
         let names: std::collections::BTreeSet<_> = Closure::ALL.iter().map(|closure| closure.as_str()).collect();
         assert_eq!(names.len(), Closure::ALL.len());
-        assert!(Closure::ALL.iter().enumerate().all(|(at, closure)| *closure as usize == at));
+        // The number of a variant is its index in `ALL`.
+        assert!(Closure::ALL.iter().enumerate().all(|(index, closure)| *closure as usize == index));
     }
 }

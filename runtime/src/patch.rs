@@ -46,7 +46,8 @@ impl<K: Serialize + DeserializeOwned> Snapshot<K> {
         Ok(Self { main, status, kind: PhantomData })
     }
 
-    /// Returns the differences of `edited` from the snapshot. A missing status equals an empty one.
+    /// Returns the changes from the snapshot to the `edited` object: a merge patch, and the new status. A missing status equals an empty
+    /// one.
     ///
     /// # Errors
     /// Fails if the object can't be serialized as JSON, or if its finalizers were edited: a merge patch would replace the
@@ -60,7 +61,7 @@ impl<K: Serialize + DeserializeOwned> Snapshot<K> {
     }
 }
 
-/// Splits an object into everything but its status, and the status; `{}` without one.
+/// Splits the JSON of an object into the object without its status, and the status, which is `{}` if the object has none.
 fn split_status(mut object: Value) -> (Value, Value) {
     let status = object.as_object_mut().and_then(|object| object.remove("status")).unwrap_or_default();
     (object, if status.is_null() { json!({}) } else { status })
@@ -70,6 +71,7 @@ fn split_status(mut object: Value) -> (Value, Value) {
 fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
     match (before, after) {
         _ if before == after => None,
+        // In a merge patch, a null removes a field, and an object changes only the fields that it contains.
         (Value::Object(before), Value::Object(after)) => {
             let removed =
                 before.keys().filter(|name| !after.contains_key(*name)).map(|name| (name.clone(), Value::Null));
@@ -83,7 +85,8 @@ fn merge_patch(before: &Value, after: &Value) -> Option<Value> {
     }
 }
 
-/// Sets the wanted status in the response to the main patch, which has the stored status.
+/// Returns an object with its status replaced, for the write of the status: the response to the patch of the other fields has the stored
+/// status.
 pub(crate) fn with_status(mut object: Value, status: Value) -> Value {
     object["status"] = status;
     object

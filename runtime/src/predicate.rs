@@ -98,17 +98,20 @@ impl<K> Predicate<K> {
         }
     }
 
-    /// Returns the hashes of the values that the predicate compares. Without an object, only the metadata is read.
+    /// Returns the hashes of the values that the predicate compares, for one state of an object. `object` is `None` if only the metadata
+    /// is watched.
     pub(crate) fn facts(&self, metadata: &ObjectMeta, object: Option<&K>) -> Facts {
         let mut facts = Vec::new();
         self.collect(metadata, object, &mut facts);
         Facts(facts)
     }
 
-    /// Appends the hash of each value that the predicate compares, one per leaf of the expression. A missing object counts as 0.
+    /// Appends the hash of each value that the predicate compares, one per leaf of the expression of `And`, `Or` and `Not`, in order. The
+    /// hash of a value of a missing object is 0.
     fn collect(&self, metadata: &ObjectMeta, object: Option<&K>, facts: &mut Vec<u64>) {
         facts.push(match &*self.0 {
             Test::Generation => match metadata.generation {
+                // A kind without generations.
                 None | Some(0) => digest(&metadata.resource_version),
                 Some(generation) => digest(&generation),
             },
@@ -126,18 +129,19 @@ impl<K> Predicate<K> {
         });
     }
 
-    /// Returns whether the predicate accepts the update between two states of an object.
+    /// Returns whether the predicate accepts the update between two states of an object, from the hashes of [`Self::facts`] for each state.
     pub(crate) fn passes(&self, old: &Facts, new: &Facts) -> bool {
-        self.judge(&mut old.0.iter().zip(&new.0).map(|(old, new)| old != new))
+        self.evaluate(&mut old.0.iter().zip(&new.0).map(|(old, new)| old != new))
     }
 
-    /// Evaluates the predicate. It consumes one item of `differs` for each fact, in the order of [`Self::collect`].
-    fn judge(&self, differs: &mut dyn Iterator<Item = bool>) -> bool {
+    /// Evaluates the expression of the predicate. For each of its leaves, consumes one item of `differs`, which is whether the update
+    /// changed the value of the leaf, in the order of [`Self::collect`].
+    fn evaluate(&self, differs: &mut dyn Iterator<Item = bool>) -> bool {
         match &*self.0 {
-            // No short circuit: each operand has to consume its items.
-            Test::And(one, other) => one.judge(differs) & other.judge(differs),
-            Test::Or(one, other) => one.judge(differs) | other.judge(differs),
-            Test::Not(one) => !one.judge(differs),
+            // `&` and `|` evaluate both operands, since each operand has to consume its items.
+            Test::And(one, other) => one.evaluate(differs) & other.evaluate(differs),
+            Test::Or(one, other) => one.evaluate(differs) | other.evaluate(differs),
+            Test::Not(one) => !one.evaluate(differs),
             _ => differs.next().unwrap_or(true),
         }
     }
@@ -169,6 +173,7 @@ pub(crate) enum Significance {
 /// A predicate without its type: whether the change between two states starts a pass.
 pub(crate) type Passes = Arc<dyn Fn(&Facts, &Facts) -> bool + Send + Sync>;
 
+/// Returns the hash of a value.
 fn digest(part: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     part.hash(&mut hasher);
@@ -189,6 +194,7 @@ impl<K> Clone for Predicate<K> {
 }
 
 impl<K> fmt::Debug for Predicate<K> {
+    /// Writes the predicate as an expression: `(resourceVersion and not labels)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
             Test::Generation => f.write_str("generation"),
@@ -212,6 +218,7 @@ mod tests {
 
     type ConfigMapPredicate = Predicate<ConfigMap>;
 
+    /// Returns a ConfigMap with this generation, resourceVersion, value of the label `app`, and text in its data.
     fn object(generation: i64, version: &str, label: &str, text: &str) -> ConfigMap {
         let metadata = ObjectMeta {
             generation: Some(generation),
@@ -222,6 +229,7 @@ mod tests {
         ConfigMap { metadata, data: Some([("text".to_owned(), text.to_owned())].into()), ..ConfigMap::default() }
     }
 
+    /// Returns whether the predicate accepts the update from `old` to `new`.
     fn passes(predicate: &ConfigMapPredicate, old: &ConfigMap, new: &ConfigMap) -> bool {
         let facts = |object: &ConfigMap| predicate.facts(&object.metadata, Some(object));
         predicate.passes(&facts(old), &facts(new))
@@ -231,20 +239,21 @@ mod tests {
     fn each_predicate_accepts_changes_of_its_own_field() {
         let old = object(1, "1", "a", "x");
         let text = || ConfigMapPredicate::of(|config| config.data.clone());
+        // `expected` has the result of each of the `predicates` below for the update from `old` to `new`.
         for (new, expected) in [
             (object(1, "2", "a", "x"), [false, false, true, false, false]),
             (object(2, "2", "a", "x"), [true, false, true, false, false]),
             (object(1, "2", "b", "x"), [false, true, true, false, false]),
             (object(1, "2", "a", "y"), [false, false, true, true, false]),
         ] {
-            let all = [
+            let predicates = [
                 ConfigMapPredicate::generation(),
                 ConfigMapPredicate::labels(),
                 ConfigMapPredicate::resource_version(),
                 text(),
                 ConfigMapPredicate::never(),
             ];
-            assert_eq!(all.map(|one| passes(&one, &old, &new)), expected);
+            assert_eq!(predicates.map(|predicate| passes(&predicate, &old, &new)), expected);
         }
     }
 

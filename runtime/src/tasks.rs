@@ -32,7 +32,7 @@ pub(crate) struct Tasks {
 pub(crate) struct FailedTasks(Arc<Mutex<BTreeMap<(String, usize), String>>>);
 
 impl FailedTasks {
-    /// Returns one line per task; empty if all tasks run.
+    /// Returns one line for each failed task, with the reason, for the probes; empty if all tasks run.
     pub(crate) fn lines(&self) -> String {
         let tasks = self.0.lock();
         tasks.iter().map(|((name, _), why)| format!("{name}: ended unexpectedly and is restarted: {why}\n")).collect()
@@ -63,14 +63,15 @@ impl Tasks {
         self.failed.clone()
     }
 
-    /// Ends all tasks, and waits up to [`END_TIMEOUT`] until they have released what they hold, for example a port.
+    /// Aborts all tasks, and waits up to [`END_TIMEOUT`] until they have released their resources, for example a port.
     pub(crate) async fn end(mut self) {
         if tokio::time::timeout(END_TIMEOUT, self.set.shutdown()).await.is_err() {
             tracing::warn!("some tasks of the runtime did not end");
         }
     }
 
-    /// Spawns a task. If the task runs a watch, the health of the watch is `Failing` while the task waits for its restart.
+    /// Spawns a supervised task: `start` is called at once, and again after each unexpected end. `watch` is the health of the watch that
+    /// the task runs, if it runs one; it is `Failing` while the task waits for its restart.
     pub(crate) fn spawn(
         &mut self,
         name: impl Into<String>,
@@ -94,8 +95,8 @@ struct Task {
     counters: Counters,
 }
 
-/// Runs a task and starts it again after a panic, or after its end if `on_end` requires it. Until the restart, whose delay doubles
-/// up to a maximum, the task is in the list of failed tasks, and its watch is `Failing`.
+/// Runs a task and starts it again after a panic, or after its end if `on_end` is `Restart`. The delay before the restart doubles each
+/// time up to a maximum; meanwhile the task is in the list of failed tasks, and its watch is `Failing`.
 async fn supervise(task: Task, mut start: impl FnMut() -> BoxFuture<'static, ()> + Send) {
     let mut delay = MIN_RESTART_DELAY;
     loop {
@@ -108,7 +109,7 @@ async fn supervise(task: Task, mut start: impl FnMut() -> BoxFuture<'static, ()>
                 Panicked::new(Closure::Runtime, &*payload).to_string()
             }
         };
-        // A task that ran this long does not fail again and again.
+        // After a run of this length, the failure does not count as a repeated one.
         if started_at.elapsed() > MAX_RESTART_DELAY {
             delay = MIN_RESTART_DELAY;
         }
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_end_of_a_task_is_its_end_only_where_it_may_be() {
+    async fn a_task_that_ends_is_restarted_only_if_it_should_run_as_long_as_the_operator() {
         for (on_end, restarts) in [(OnEnd::Finish, false), (OnEnd::Restart, true)] {
             let (counters, (sender, mut starts)) = (Counters::default(), mpsc::unbounded_channel());
             let mut tasks = Tasks::new(counters.clone());

@@ -167,7 +167,8 @@ where
         self.cluster.nodes_with_objects()
     }
 
-    /// Runs one pass with the current object, and stores the status that it sets.
+    /// Runs one pass over the object: calls `run` with a new pass, turns a panic into an error, and stores the status that the pass has
+    /// set. Returns the outcome of `run`.
     async fn pass(&self, run: impl AsyncFnOnce(&Pass<'_, O::Object, O::Options>) -> Result<()>) -> Result<()> {
         let object = self.object.lock().clone();
         let metadata = object.metadata();
@@ -187,7 +188,7 @@ where
         outcome
     }
 
-    /// Stores the status in the object, as the control loop writes it, for the next pass.
+    /// Sets the status of the harness's object, so that the next pass reads it, as the control loop would write it to the API server.
     fn store_status(&self, object: &O::Object, status: Value) -> Result<()> {
         let mut object = serde_json::to_value(object)?;
         object["status"] = status;

@@ -1,9 +1,9 @@
-//! Hashes texts for names.
+//! Computes short hexadecimal hashes of lists of texts, for names of objects and tokens.
 
 use sha2::{Digest, Sha256};
 
-/// Returns the first bytes of the SHA-256 of texts, in hexadecimal digits. Each text is hashed with its length, so that
-/// `ab`, `c` and `a`, `bc` have different hashes.
+/// Returns the first `bytes` bytes of the SHA-256 of a list of texts, in hexadecimal digits. Each text is hashed with its length, so that
+/// the lists `ab`, `c` and `a`, `bc` have different hashes.
 pub(crate) fn text_hash<'a>(texts: impl IntoIterator<Item = &'a str>, bytes: usize) -> String {
     let mut hasher = Sha256::new();
     for text in texts {

@@ -42,8 +42,8 @@ pub fn condition_reason(text: &str) -> Cow<'_, str> {
     if is_reason(text) { Cow::Borrowed(text) } else { Cow::Owned(to_reason(text)) }
 }
 
-/// Returns a text from the API server or from the status of another object as one line: at most 1,024 characters, without control
-/// characters and without marks that change the direction of writing.
+/// Returns a text from the API server or from the status of another object as one line: words separated by single spaces, at most 1,024
+/// characters, without control characters and without marks that change the direction of writing.
 pub fn foreign(text: &str) -> String {
     let separates = |c: char| c.is_whitespace() || c.is_control() || is_direction_mark(c);
     let mut line = String::new();
@@ -52,7 +52,7 @@ pub fn foreign(text: &str) -> String {
             line.push(' ');
         }
         line.push_str(word);
-        // A character has at most four bytes, so the line has at least `FOREIGN` characters.
+        // A character has at most four bytes, so the line has at least `FOREIGN` characters, and further words would be cut off.
         if line.len() > 4 * FOREIGN {
             break;
         }
@@ -70,25 +70,27 @@ pub fn event_word(text: &str) -> Cow<'_, str> {
     if text.is_empty() { Cow::Borrowed(UNSPECIFIED) } else { clip(text, EVENT_WORD, char::len_utf8) }
 }
 
-/// Returns the name of an event about an object with this name; the suffix makes it unique. Characters that are valid in the
-/// names of some kinds, such as roles, but not of events, are replaced.
+/// Returns the name of an event: the name of the object that the event is about, and a suffix that makes it unique. Characters that are
+/// valid in the names of some kinds, such as roles, but not in those of events, become dashes.
 pub fn event_name(object: &str, suffix: u64) -> String {
-    let plain = |c: char| {
+    let to_valid = |c: char| {
         let c = c.to_ascii_lowercase();
         if c.is_ascii_lowercase() || c.is_ascii_digit() || c == '.' { c } else { '-' }
     };
-    let name: String = object.chars().take(EVENT_NAME).map(plain).collect();
+    let name: String = object.chars().take(EVENT_NAME).map(to_valid).collect();
     // Each part between dots begins and ends with a letter or a digit.
     let parts: Vec<_> = name.split('.').map(|part| part.trim_matches('-')).filter(|part| !part.is_empty()).collect();
     let name = if parts.is_empty() { "object".to_owned() } else { parts.join(".") };
     format!("{name}.{suffix:016x}")
 }
 
-/// Shortens a text to `max`, where `size` returns the size of a character. A shortened text ends with an ellipsis.
+/// Shortens a text to the size `max`, where `size` returns the size of a character, at most its number of bytes. A shortened text ends
+/// with an ellipsis.
 fn clip(text: &str, max: usize, size: impl Fn(char) -> usize) -> Cow<'_, str> {
     if text.len() <= max {
         return Cow::Borrowed(text);
     }
+    // `end` is the last position at which the text can be cut with room for the ellipsis.
     let (mut used, mut end) = (0, 0);
     for (at, c) in text.char_indices() {
         if used + size(ELLIPSIS) <= max {
@@ -114,17 +116,18 @@ fn is_reason(text: &str) -> bool {
         && text.chars().all(|c| is_word(c) || matches!(c, ',' | ':'))
 }
 
-/// Converts a text to a reason: removes invalid characters, and capitalizes the words between them. `Unspecified` if nothing
-/// remains.
+/// Converts a text to a valid reason of a condition: removes invalid characters, and capitalizes the words between them. Returns
+/// `Unspecified` if nothing remains.
 fn to_reason(text: &str) -> String {
     let mut reason = String::new();
     let mut begins_word = true;
     for c in text.chars() {
-        let fits = if reason.is_empty() { c.is_ascii_alphabetic() } else { is_word(c) || matches!(c, ',' | ':') };
-        if fits {
+        // The first character must be a letter.
+        let is_valid = if reason.is_empty() { c.is_ascii_alphabetic() } else { is_word(c) || matches!(c, ',' | ':') };
+        if is_valid {
             reason.push(if begins_word { c.to_ascii_uppercase() } else { c });
         }
-        begins_word = !fits;
+        begins_word = !is_valid;
         if reason.len() == REASON {
             break;
         }
@@ -147,11 +150,12 @@ mod tests {
         const SIZES: [usize; 10] = [0, 1, 2, 127, 128, 1_023, 1_024, 1_025, 32_768, 40_000];
         const CHARACTERS: [char; 14] = ['a', 'Z', '7', '_', '-', ',', ':', '.', ' ', '\n', '\0', 'é', '…', '\u{1f600}'];
         (0..400).map(|seed| {
-            let mut dice = fastrand::Rng::with_seed(seed);
-            let size = SIZES[dice.usize(..SIZES.len())] + dice.usize(..3);
-            let few = dice.usize(1..=CHARACTERS.len());
-            let first = dice.usize(..CHARACTERS.len());
-            (0..size).map(|_| CHARACTERS[(first + dice.usize(..few)) % CHARACTERS.len()]).collect()
+            let mut random = fastrand::Rng::with_seed(seed);
+            let size = SIZES[random.usize(..SIZES.len())] + random.usize(..3);
+            // Each text has a random subset of the characters, so that some have only valid or only invalid ones.
+            let subset = random.usize(1..=CHARACTERS.len());
+            let first = random.usize(..CHARACTERS.len());
+            (0..size).map(|_| CHARACTERS[(first + random.usize(..subset)) % CHARACTERS.len()]).collect()
         })
     }
 
@@ -165,6 +169,7 @@ mod tests {
         name.len() <= 253 && name.split('.').all(is_part)
     }
 
+    /// Fails if a text that was limited twice differs from the text that was limited once.
     fn assert_unchanged(once: &str, again: &str) {
         assert!(once == again, "{} characters were shortened to {}", once.chars().count(), again.chars().count());
     }

@@ -78,14 +78,15 @@ impl BucketDefinition {
         Self { name, history: 5, replicas: 1, max_age: None, storage: BucketStorage::File }
     }
 
-    /// Sets the number of values that are kept of each key, 1 to 64. The field of this name says what other numbers do.
+    /// Sets the number of values that the bucket keeps of each key, 1 to 64. An operator that creates the bucket replaces 0 by 1, and more
+    /// than 64 by 64.
     #[must_use]
     pub const fn history(mut self, values: u8) -> Self {
         self.history = values;
         self
     }
 
-    /// Sets the number of servers that keep the bucket, 1 to 5. The field of this name says what other numbers do.
+    /// Sets the number of servers that keep the bucket, 1 to 5. NATS takes 0 as 1, and refuses to create a bucket with more than 5.
     #[must_use]
     pub const fn replicas(mut self, servers: u8) -> Self {
         self.replicas = servers;

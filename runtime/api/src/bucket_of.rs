@@ -7,7 +7,7 @@ use crate::{
 use std::marker::PhantomData;
 
 impl KindInBucket {
-    /// Returns a kind with its bucket; `None` if the objects of the kind are in Kubernetes.
+    /// Returns a kind with the NATS bucket that stores its objects; `None` if Kubernetes stores them.
     ///
     /// ```
     /// # extern crate opgen_api as opgen;
@@ -58,7 +58,8 @@ pub trait InKubernetes {
 
 impl<T> InKubernetes for BucketOf<T> {}
 
-/// Expands to a function that returns the bucket of a type: a kind, or `Option` or `Vec` of one. `None` for a kind in Kubernetes.
+/// Expands to a function that returns the NATS bucket of a kind, or of the kind in an `Option` or `Vec`. The function returns `None` for a
+/// kind in Kubernetes: a type that is not `Managed` gets the constant of the trait `InKubernetes`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __bucket_of {

@@ -108,6 +108,7 @@ pub fn set(
     generation: i64,
     now: Timestamp,
 ) {
+    // A condition with the same status keeps its transition time.
     let unchanged = conditions.iter().find(|old| old.type_ == type_ && old.status == truth.as_str());
     let condition = Condition {
         type_: type_.to_owned(),
@@ -125,7 +126,8 @@ pub fn set(
     conditions.sort_by(|a, b| a.type_.cmp(&b.type_));
 }
 
-/// Returns whether a text is a valid condition type by the schema of [`Status`]: a name, or a domain and a name.
+/// Returns whether a text is a valid condition type by the pattern in the schema of [`Status`]: `name`, or `domain/name`, with at most 316
+/// characters.
 #[doc(hidden)]
 pub fn is_type(text: &str) -> bool {
     let (domain, name) = text.split_once('/').map_or((None, text), |(domain, name)| (Some(domain), name));
@@ -172,7 +174,8 @@ pub enum VerdictState {
 }
 
 impl Verdict {
-    /// Returns a verdict without a prefix. Reason and message are limited to the lengths and characters of conditions.
+    /// Returns a verdict, the content of the conditions after one pass (reconcile), without a prefix of the condition types. Limits reason
+    /// and message to the lengths and characters that conditions allow.
     pub fn new(available: Truth, state: VerdictState, reason: &str, message: &str) -> Self {
         let (reason, message) = (bounds::condition_reason(reason), bounds::condition_message(message));
         Self { prefix: String::new(), available, state, reason: reason.into_owned(), message: message.into_owned() }
@@ -203,7 +206,8 @@ impl Verdict {
         self.prefix.is_empty()
     }
 
-    /// Sets the conditions of the verdict in a list, and removes abnormal conditions that don't hold.
+    /// Sets the conditions `Available` and `Ready` in a list and, unless the object is ready, also `Reconciling` or `Stalled`. Removes an
+    /// earlier `Reconciling` or `Stalled` that no longer holds. Conditions with another prefix are unchanged.
     pub fn set(&self, conditions: &mut Vec<Condition>, generation: i64, now: Timestamp) {
         let (ready, abnormal) = match self.state {
             VerdictState::Ready => (Truth::True, None),
@@ -211,19 +215,19 @@ impl Verdict {
             VerdictState::Failing => (Truth::False, Some("Reconciling")),
             VerdictState::Stalled => (Truth::False, Some("Stalled")),
         };
-        let is_over = |old: &Condition| match old.type_.strip_prefix(&*self.prefix) {
+        let is_outdated = |old: &Condition| match old.type_.strip_prefix(&*self.prefix) {
             Some(type_) => ABNORMAL.contains(&type_) && Some(type_) != abnormal,
             None => false,
         };
-        conditions.retain(|old| !is_over(old));
-        let mut put = |type_: &str, truth| {
+        conditions.retain(|old| !is_outdated(old));
+        let mut set_condition = |type_: &str, truth| {
             let type_ = if self.prefix.is_empty() { Cow::Borrowed(type_) } else { self.type_of(type_).into() };
             set(conditions, &type_, truth, &self.reason, &self.message, generation, now);
         };
-        put("Available", self.available);
-        put("Ready", ready);
+        set_condition("Available", self.available);
+        set_condition("Ready", ready);
         if let Some(abnormal) = abnormal {
-            put(abnormal, Truth::True);
+            set_condition(abnormal, Truth::True);
         }
     }
 }
@@ -244,7 +248,7 @@ impl Status {
         self.say(&Verdict::new(Truth::False, VerdictState::Stalled, reason, message), generation, now);
     }
 
-    /// Sets the conditions of a verdict, and `observedGeneration` if they describe the whole object.
+    /// Sets the conditions of a verdict. Without a prefix, the conditions describe the whole object, and `observedGeneration` is set, too.
     #[doc(hidden)]
     pub fn say(&mut self, verdict: &Verdict, generation: i64, now: Timestamp) {
         verdict.set(&mut self.conditions, generation, now);

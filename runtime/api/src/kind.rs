@@ -122,6 +122,7 @@ pub trait Typed: kube::Resource<DynamicType = ()> + Send + Sync + 'static {
 }
 
 impl<K: kube::Resource<DynamicType = (), Scope: Scoped> + Send + Sync + 'static> Typed for K {
+    /// Returns the kind with the names and the scope of kube's `Resource`.
     fn names() -> Kind {
         Kind {
             group: K::group(&()),
@@ -155,13 +156,14 @@ mod tests {
         assert!(!old.is_same_version(&new) && old.is_same_version(&old));
         assert_ne!(kind_of::<Event>(), kind_of::<EventOfGroup>());
         assert!(!kind_of::<Event>().is_same_version(&kind_of::<EventOfGroup>()));
-        let all = [old, new, kind_of::<Event>(), kind_of::<EventOfGroup>()];
-        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), 3);
-        assert_eq!(all.iter().collect::<HashSet<_>>().len(), 3);
+        // Order and hash don't include the version, either.
+        let kinds = [old, new, kind_of::<Event>(), kind_of::<EventOfGroup>()];
+        assert_eq!(kinds.iter().collect::<BTreeSet<_>>().len(), 3);
+        assert_eq!(kinds.iter().collect::<HashSet<_>>().len(), 3);
     }
 
     #[test]
-    fn a_kind_is_named_by_any_version_of_its_group() {
+    fn is_kind_of_ignores_the_version_but_not_the_group_or_kind() {
         let autoscaler = kind_of::<v2::HorizontalPodAutoscaler>();
         for version in ["autoscaling/v2", "autoscaling/v1", "autoscaling/v3alpha1"] {
             assert!(autoscaler.is_kind_of(version, "HorizontalPodAutoscaler"), "{version}");

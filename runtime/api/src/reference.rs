@@ -22,6 +22,7 @@ pub struct ReferenceField<K: 'static> {
 }
 
 impl<K> fmt::Debug for ReferenceField<K> {
+    /// Shows the JSON path of the field only; the other fields are functions.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReferenceField").field("field", &self.field).finish_non_exhaustive()
     }
@@ -73,7 +74,8 @@ pub enum ReferenceTarget {
 }
 
 impl ReferenceTarget {
-    /// Calls the function of the variant. A new variant adds a parameter, so that `opgen` can't ignore it.
+    /// Calls the function for the variant with its content, and returns the result. `opgen` uses this instead of a `match`, which would
+    /// need a wildcard for the non-exhaustive enum: a new variant adds a parameter, so the compiler reports each use.
     #[doc(hidden)]
     pub fn fold<T>(self, named: impl FnOnce(NamespacedName) -> T, labelled: impl FnOnce(LabelSelector) -> T) -> T {
         match self {

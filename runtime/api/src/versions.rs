@@ -250,13 +250,13 @@ pub mod expansion {
     use serde_json::Value;
     use std::fmt::Display;
 
-    /// Reads the value of a field of the source.
+    /// Parses the JSON value of a field that a conversion function takes. A missing field is parsed as null.
     pub fn read<T: DeserializeOwned>(value: Option<&Option<Value>>) -> Result<T, String> {
         let value = value.cloned().flatten().unwrap_or_default();
         serde_json::from_value(value).map_err(|error| error.to_string())
     }
 
-    /// Writes the value of a field of the target. A field that is not set is left out.
+    /// Returns the JSON value of a field that a conversion function returned; `None` instead of null, to leave the field out.
     pub fn write<T: Serialize>(value: T) -> Result<Option<Value>, String> {
         let value = serde_json::to_value(value).map_err(|error| error.to_string())?;
         Ok((!value.is_null()).then_some(value))

@@ -32,8 +32,8 @@ pub fn default(schema: &Schema, value: &mut Value) {
     }
 }
 
-/// Replaces a null that the schema doesn't admit by its default. Returns `false` for a null without a default, unless the schema admits
-/// any value.
+/// Replaces a null that the schema doesn't admit by the default. Returns whether the field stays in its object: a null that is not admitted
+/// and has no default is removed, unless the schema admits any value.
 fn replace_null(schema: &Schema, value: &mut Value) -> bool {
     if !value.is_null() || schema.nullable {
         return true;

@@ -108,14 +108,15 @@ fn is_email(text: &str) -> bool {
         _ => text,
     };
     let Some((local, domain)) = address.rsplit_once('@') else { return false };
-    let word = |part: &str| !part.is_empty() && part.split('.').all(|atom| !atom.is_empty());
-    let plain = |letter: char| !letter.is_whitespace() && !"()<>[]:;@\\,\"".contains(letter);
-    word(local) && word(domain) && local.chars().chain(domain.chars()).all(plain)
+    let has_atoms = |part: &str| !part.is_empty() && part.split('.').all(|atom| !atom.is_empty());
+    let is_valid = |letter: char| !letter.is_whitespace() && !"()<>[]:;@\\,\"".contains(letter);
+    has_atoms(local) && has_atoms(domain) && local.chars().chain(domain.chars()).all(is_valid)
 }
 
-/// Returns whether a text is a host name, also with letters beyond ASCII. The last of several labels has no digits.
+/// Returns whether a text is a host name, whose labels may have letters beyond ASCII. With several labels, the last one must be a top-level
+/// domain: at least two letters.
 fn is_hostname(text: &str) -> bool {
-    let label = |part: &str| {
+    let is_label = |part: &str| {
         let inner = |letter: char| letter.is_ascii_alphanumeric() || !letter.is_ascii();
         !part.is_empty()
             && part.len() <= 63
@@ -125,12 +126,13 @@ fn is_hostname(text: &str) -> bool {
     };
     let mut parts = text.rsplit('.');
     let last = parts.next().unwrap_or_default();
-    let top = |part: &str| part.chars().count() >= 2 && part.chars().all(|c| c.is_ascii_alphabetic() || !c.is_ascii());
-    text.len() <= 255 && label(last) && (!text.contains('.') || top(last)) && parts.all(label)
+    let is_top_level =
+        |part: &str| part.chars().count() >= 2 && part.chars().all(|c| c.is_ascii_alphabetic() || !c.is_ascii());
+    text.len() <= 255 && is_label(last) && (!text.contains('.') || is_top_level(last)) && parts.all(is_label)
 }
 
-/// Parses an IP address as Kubernetes does: the numbers of an IPv4 address may have leading zeros and are decimal. `None` if it
-/// is none.
+/// Parses an IP address as Kubernetes does: the numbers of an IPv4 address may have leading zeros and are decimal. `None` if the text is no
+/// address.
 fn address(text: &str) -> Option<IpAddr> {
     if text.contains(':') {
         return text.parse().ok();
@@ -145,12 +147,12 @@ fn address(text: &str) -> Option<IpAddr> {
 /// Returns whether a text is an IP address with the length of a prefix: `10.0.0.0/8`.
 fn is_cidr(text: &str) -> bool {
     let Some((first, length)) = text.split_once('/') else { return false };
-    let most = match address(first) {
+    let max_length = match address(first) {
         Some(IpAddr::V4(_)) => 32,
         Some(IpAddr::V6(_)) => 128,
         None => return false,
     };
-    length.bytes().all(|digit| digit.is_ascii_digit()) && length.parse::<u8>().is_ok_and(|length| length <= most)
+    length.bytes().all(|digit| digit.is_ascii_digit()) && length.parse::<u8>().is_ok_and(|length| length <= max_length)
 }
 
 /// Returns whether a text is an ISBN with ten digits and a valid check digit, which may be `X`.
@@ -162,9 +164,9 @@ fn is_isbn10(text: &str) -> bool {
         .filter(|letter| !"- ".contains(*letter))
         .map(|letter| if letter == 'X' { 10 } else { letter.to_digit(10).unwrap_or(INVALID) })
         .collect();
-    let fits = digits.iter().enumerate().all(|(index, digit)| *digit < 10 || index == 9 && *digit == 10);
+    let are_valid = digits.iter().enumerate().all(|(index, digit)| *digit < 10 || index == 9 && *digit == 10);
     digits.len() == 10
-        && fits
+        && are_valid
         && (1..).zip(&digits).map(|(weight, digit): (u32, _)| weight * digit).sum::<u32>() % 11 == 0
 }
 
@@ -179,7 +181,8 @@ fn is_isbn13(text: &str) -> bool {
     digits.len() == 13 && sum(&digits) % 10 == 0
 }
 
-/// Returns whether a text has 13 to 16 digits that pass the Luhn check. Other characters are ignored.
+/// Returns whether a text has 13 to 16 digits that pass the Luhn check: every second digit from the right is doubled, and the sum is a
+/// multiple of 10. Other characters are ignored.
 fn is_credit_card(text: &str) -> bool {
     let digits: Vec<u32> = text.chars().filter_map(|letter| letter.to_digit(10)).collect();
     let doubled = |digit: u32| if digit > 4 { digit * 2 - 9 } else { digit * 2 };
@@ -194,19 +197,20 @@ fn is_credit_card(text: &str) -> bool {
 
 /// Returns whether a text is a duration of Go's `time.ParseDuration`, or one in words: `3 days`.
 fn is_duration(text: &str) -> bool {
-    let go: fn(&str) -> bool = matches_regex!("^[-+]?(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$");
-    let words: fn(&str) -> bool = matches_regex!(
+    let is_go_duration: fn(&str) -> bool =
+        matches_regex!("^[-+]?(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$");
+    let is_in_words: fn(&str) -> bool = matches_regex!(
         "^([0-9]+\\s*(ns|nanos?|nanoseconds?|us|µs|micros?|microseconds?|ms|millis?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?)\\s*)+$"
     );
-    go(text) || words(&text.to_lowercase())
+    is_go_duration(text) || is_in_words(&text.to_lowercase())
 }
 
 /// Returns whether a text is a date and time of RFC 3339 that exists in the calendar.
 fn is_date_time(text: &str) -> bool {
-    let shaped: fn(&str) -> bool = matches_regex!(
+    let has_form: fn(&str) -> bool = matches_regex!(
         "^[0-9]{4}-[0-9]{2}-[0-9]{2}[tT]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?([zZ]|[+-][0-9]{2}:[0-9]{2})$"
     );
-    shaped(text) && text.get(..10).is_some_and(|date| date.parse::<Date>().is_ok())
+    has_form(text) && text.get(..10).is_some_and(|date| date.parse::<Date>().is_ok())
 }
 
 #[cfg(test)]
@@ -215,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_take_what_they_name() {
+    fn each_format_accepts_a_valid_and_refuses_an_invalid_text() {
         for (format, good, bad) in [
             ("date", "2026-02-28", "2026-02-30"),
             ("date-time", "2026-02-28T10:11:12.5Z", "2026-02-28 10:11:12"),
@@ -238,9 +242,9 @@ mod tests {
             ("k8s-short-name", "a-b", "A"),
             ("k8s-long-name", "a.b-c", "a..b"),
         ] {
-            let Some(Format::Text(takes)) = Format::of_text(format) else { unreachable!("{format}") };
-            assert!(takes(good), "{format} {good}");
-            assert!(!takes(bad), "{format} {bad}");
+            let Some(Format::Text(accepts)) = Format::of_text(format) else { unreachable!("{format}") };
+            assert!(accepts(good), "{format} {good}");
+            assert!(!accepts(bad), "{format} {bad}");
         }
     }
 }

@@ -139,7 +139,7 @@ fn json_types(schema: &Value) -> Vec<String> {
     schema["type"].as_str().filter(|name| !name.is_empty()).map(str::to_owned).into_iter().collect()
 }
 
-/// Returns the format and its name; `None` if the schema has none, or one that doesn't belong to its type.
+/// Returns the format of a schema with its name; `None` if the schema has no format, or if the format is not one of the schema's type.
 fn parse_format(schema: &Value, types: &[String]) -> Option<(String, Format)> {
     let name = schema["format"].as_str()?;
     let format = match types {

@@ -10,7 +10,8 @@ use crate::{
     validate::validate_part,
 };
 
-/// Returns the errors of a default at `path`; `None` if it has fields that the schema doesn't know.
+/// Returns the errors of the default `value` at `path`, which `schema` declares; `None` if the default has fields that the schema doesn't
+/// know.
 pub(crate) fn check(schema: &Value, value: &Value, path: &str, metadata: Metadata) -> Option<Vec<Cause>> {
     let (parsed, mut value) = (parse_level(schema, metadata), value.clone());
     if !prune(&parsed, &mut value).is_empty() {

@@ -23,7 +23,8 @@ impl Pattern {
         self.regex.as_ref().is_ok_and(|regex| regex.is_match(text))
     }
 
-    /// Returns the message of Go's `regexp.Compile` if the pattern is invalid, or `None`.
+    /// Returns the message of Go's `regexp.Compile` if the pattern is invalid, or `None`. Translates the message of the crate `regex`,
+    /// which shows the pattern in its first lines and the reason in the last one.
     pub(crate) fn error(&self) -> Option<String> {
         let error = self.regex.as_ref().err()?;
         let last = error.lines().last().unwrap_or_default();
@@ -46,8 +47,8 @@ impl Pattern {
     }
 }
 
-/// Translates a pattern of Go to the syntax of the crate `regex`. In Go, classes like `\d` are ASCII, and brackets have no
-/// operators such as `&&`.
+/// Translates a pattern of Go to the syntax of the crate `regex`. In Go, classes like `\d` are ASCII, and brackets have no operators such
+/// as `&&`. So the function replaces these classes, and escapes characters in brackets that `regex` would treat as operators.
 fn to_rust_syntax(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len());
     let mut letters = pattern.chars().peekable();
@@ -68,6 +69,7 @@ fn to_rust_syntax(pattern: &str) -> String {
                     out.push('^');
                 }
             }
+            // A `]` at the first position in brackets is a literal character.
             (']', BracketState::First) => {
                 out.push_str("\\]");
                 state = BracketState::Inside;
@@ -76,6 +78,7 @@ fn to_rust_syntax(pattern: &str) -> String {
                 out.push(']');
                 state = BracketState::Outside;
             }
+            // A class such as `[:digit:]` is copied.
             ('[', _) if letters.peek() == Some(&':') && letters.clone().skip(1).collect::<String>().contains(":]") => {
                 out.push('[');
                 for letter in letters.by_ref() {
@@ -92,6 +95,7 @@ fn to_rust_syntax(pattern: &str) -> String {
                 state = BracketState::Inside;
             }
             ('-', BracketState::Inside) if letters.next_if_eq(&'-').is_some() => out.push_str("-\\-"),
+            // `regex` would read these characters as a nested class or an operator.
             ('[' | '&' | '~', BracketState::First | BracketState::Inside) => {
                 out.push('\\');
                 out.push(letter);
@@ -116,12 +120,13 @@ enum BracketState {
 }
 
 impl BracketState {
+    /// Returns the state after a character that is neither an opening nor a closing bracket.
     fn after_item(self) -> Self {
         if self == Self::First { Self::Inside } else { self }
     }
 }
 
-/// Writes the escape `\class`; a Perl class becomes its ASCII characters.
+/// Appends the escape `\class` to `out`. A Perl class such as `\d` becomes its ASCII characters, and `\b` a word boundary by ASCII.
 fn push_class(out: &mut String, class: char) {
     match class {
         'd' => out.push_str("[0-9]"),

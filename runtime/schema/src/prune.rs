@@ -18,9 +18,9 @@ fn prune_below(schema: &Schema, value: &mut Value, path: &Path<'_>, unknown: &mu
     match (&schema.resolve().shape, value) {
         (Shape::Object(fields), Value::Object(map)) => {
             let is_object_field = |name: &str| fields.embedded && matches!(name, "apiVersion" | "kind" | "metadata");
-            let closed = matches!(fields.others, OtherFields::Unknown);
+            let prunes_unknown = matches!(fields.others, OtherFields::Unknown);
             map.retain(|name, value| {
-                if closed && !fields.known.contains_key(name.as_str()) && !is_object_field(name) {
+                if prunes_unknown && !fields.known.contains_key(name.as_str()) && !is_object_field(name) {
                     unknown.push(Path::Field(path, name).to_string());
                     return false;
                 }
@@ -47,6 +47,7 @@ enum Path<'a> {
 }
 
 impl fmt::Display for Path<'_> {
+    /// Writes the path with the names of fields and the indexes of items: `spec.containers[0].image`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Root => Ok(()),

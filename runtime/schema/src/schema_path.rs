@@ -39,8 +39,9 @@ impl SchemaPath {
         self.child("additionalProperties", Step::AdditionalProperties)
     }
 
-    pub(crate) fn branch(&self, junctor: &'static str, index: usize) -> Self {
-        self.child(&format!("{junctor}[{index}]"), Step::Branch(junctor, index))
+    /// Returns the path of an item of `allOf`, `anyOf` or `oneOf`.
+    pub(crate) fn branch(&self, keyword: &'static str, index: usize) -> Self {
+        self.child(&format!("{keyword}[{index}]"), Step::Branch(keyword, index))
     }
 
     pub(crate) fn not(&self) -> Self {

@@ -143,7 +143,8 @@ impl Schema {
 }
 
 impl Fields {
-    /// Returns the schema of a field or of a value of a map; `None` if there is none.
+    /// Returns the schema of the field `name`: the schema of a known field, else the schema of the values of a map. `None` if the object
+    /// has neither.
     pub fn field(&self, name: &str) -> Option<&Schema> {
         self.known.get(name).or(match &self.others {
             OtherFields::Each(schema) => Some(schema),
@@ -185,8 +186,8 @@ impl Definition {
     /// Returns the `format` of a field, which the parsed schema omits; empty if it has none.
     pub fn format(&self, field: &str) -> &str {
         let formats = self.formats.get_or_init(|| {
-            let written: Value = serde_json::from_str(self.text).unwrap_or_default();
-            let fields = written["properties"].as_object().into_iter().flatten();
+            let json_schema: Value = serde_json::from_str(self.text).unwrap_or_default();
+            let fields = json_schema["properties"].as_object().into_iter().flatten();
             fields.filter_map(|(name, field)| Some((name.clone(), field["format"].as_str()?.to_owned()))).collect()
         });
         formats.get(field).map_or("", String::as_str)

@@ -93,7 +93,8 @@ fn parse_list(schema: &Value, metadata: Metadata) -> List {
     List { items: Box::new(parse_level(&schema["items"], metadata)), kind, merge: None }
 }
 
-/// Adds the fields of every object. The schema of `metadata` is that of Kubernetes, whatever the definition says.
+/// Adds the fields `apiVersion`, `kind` and `metadata` of a Kubernetes object, unless the schema defines them. The schema of `metadata` is
+/// always replaced by that of Kubernetes.
 fn add_object_fields(fields: &mut Fields, metadata: Metadata) {
     let text = || Schema { shape: Shape::Scalar(Scalar::Text), ..Schema::default() };
     for name in ["apiVersion", "kind"] {

@@ -114,7 +114,7 @@ impl Violation {
         Self::new(rule, path, detail, |field| Cause::invalid(field, value, detail))
     }
 
-    /// Returns the violation of an invalid text; an empty text is a missing one.
+    /// Returns the violation of a keyword with an invalid text. An empty text counts as missing, which is another error of kube-apiserver.
     pub(crate) fn required_or_invalid(rule: Rule, path: SchemaPath, value: &str, detail: &str) -> Self {
         if value.is_empty() {
             Self::required(rule, path, detail)

@@ -21,7 +21,7 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// Returns the rule for `verbs` on one resource of one group.
+    /// Returns the rule that allows `verbs` on one resource of one API group.
     pub(crate) fn on(group: &str, resource: &str, verbs: &[&str]) -> Self {
         Self {
             groups: vec![group.to_owned()],
@@ -71,18 +71,18 @@ impl Rule {
 }
 
 impl Rule {
-    /// Splits the rule into rules with one verb on one resource, object or URL each.
+    /// Splits the rule into rules with one verb on one resource, object or URL each: the product of its lists that are not empty.
     pub(crate) fn singles(&self) -> Vec<Self> {
         let lists = [&self.groups, &self.resources, &self.resource_names, &self.urls, &self.verbs];
-        // The product of the lists that are not empty: each list multiplies the rules so far.
+        // Each list multiplies the rules so far: one rule per value of the list. A rule has its five lists in the order of `lists`.
         let mut singles = vec![[const { Vec::new() }; 5]];
-        for (at, list) in lists.into_iter().enumerate().filter(|(_, list)| !list.is_empty()) {
-            let with = |single: &[Vec<String>; 5], word: &String| {
+        for (index, list) in lists.into_iter().enumerate().filter(|(_, list)| !list.is_empty()) {
+            let with_value = |single: &[Vec<String>; 5], value: &String| {
                 let mut single = single.clone();
-                single[at] = vec![word.clone()];
+                single[index] = vec![value.clone()];
                 single
             };
-            singles = singles.iter().flat_map(|single| list.iter().map(|word| with(single, word))).collect();
+            singles = singles.iter().flat_map(|single| list.iter().map(|value| with_value(single, value))).collect();
         }
         let rules = singles.into_iter();
         rules
@@ -99,14 +99,16 @@ impl Rule {
     /// Returns whether this rule alone grants all rights of another rule. A `*` has no special meaning in verbs, groups and resources:
     /// only the same `*` covers it, since the rules that nodes declare name each right.
     pub(crate) fn covers(&self, other: &Self) -> bool {
-        let all_of = |part: &[String], whole: &[String]| part.iter().all(|word| whole.contains(word));
+        let is_subset = |subset: &[String], list: &[String]| subset.iter().all(|value| list.contains(value));
         let is_url_covered = |url: &String| self.urls.iter().any(|pattern| is_below(url, pattern));
-        all_of(&other.verbs, &self.verbs)
-            && all_of(&other.groups, &self.groups)
-            && all_of(&other.resources, &self.resources)
+        is_subset(&other.verbs, &self.verbs)
+            && is_subset(&other.groups, &self.groups)
+            && is_subset(&other.resources, &self.resources)
+            // A rule without names covers all objects.
             && (self.resource_names.is_empty()
-                || !other.resource_names.is_empty() && all_of(&other.resource_names, &self.resource_names))
+                || !other.resource_names.is_empty() && is_subset(&other.resource_names, &self.resource_names))
             && other.urls.iter().all(is_url_covered)
+            // A rule for resources covers no rule for URLs, and the reverse.
             && other.urls.is_empty() == self.urls.is_empty()
     }
 }
@@ -116,8 +118,8 @@ pub(crate) fn is_below(path: &str, url: &str) -> bool {
     url.strip_suffix('*').map_or(path == url, |start| path.starts_with(start))
 }
 
-/// Displays a single rule in words: `get secrets/status of the core group named tls`.
 impl fmt::Display for Rule {
+    /// Writes a rule with one group in words: `get secrets/status of the core group named tls`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}{}", self.verbs.join(", "), self.resources.join(", "), self.urls.join(", "))?;
         match self.groups.first().map(String::as_str) {
@@ -135,8 +137,8 @@ impl fmt::Display for Rule {
 /// The algorithm is that of `controller-gen`: it splits the rules by resource and sorts their lists, then merges verbs,
 /// resources, groups and URLs in this order. A `*` replaces all other verbs. The result is sorted.
 pub(crate) fn merge(rules: impl IntoIterator<Item = Rule>) -> Vec<Rule> {
-    let single = rules.into_iter().flat_map(split_by_resource).map(normalize).collect();
-    let rules = unite(single, |rule| &mut rule.verbs);
+    let single_resource = rules.into_iter().flat_map(split_by_resource).map(normalize).collect();
+    let rules = unite(single_resource, |rule| &mut rule.verbs);
     let rules = unite(rules, |rule| &mut rule.resources);
     let rules = unite(rules, |rule| &mut rule.groups);
     let mut rules = unite(rules, |rule| &mut rule.urls);
@@ -172,19 +174,20 @@ fn normalize(mut rule: Rule) -> Rule {
     rule
 }
 
-/// Merges rules that differ in one list only, with the union of these lists. A rule whose list is empty is merged only with
-/// others whose list is empty, so that no rule gets both resources and URLs.
+/// Merges rules that differ only in the list that `list` selects, such as their verbs: the merged rule has the union of these lists. A rule
+/// with an empty list is merged only with other rules with an empty list, so that no rule gets both resources and URLs.
 fn unite(rules: Vec<Rule>, list: impl Fn(&mut Rule) -> &mut Vec<String>) -> Vec<Rule> {
+    // The key is the rule without the list, and whether the list is empty.
     let mut united: BTreeMap<(bool, Rule), Vec<String>> = BTreeMap::new();
     for mut rule in rules {
         let values = std::mem::take(list(&mut rule));
         united.entry((values.is_empty(), rule)).or_default().extend(values);
     }
-    let with = |((_, mut rule), values): ((bool, Rule), Vec<String>)| {
+    let with_union = |((_, mut rule), values): ((bool, Rule), Vec<String>)| {
         *list(&mut rule) = values;
         normalize(rule)
     };
-    united.into_iter().map(with).collect()
+    united.into_iter().map(with_union).collect()
 }
 
 #[cfg(test)]
@@ -197,6 +200,7 @@ mod tests {
     struct Numbers(u64);
 
     impl Numbers {
+        /// Returns the next number of a linear congruential generator, from 0 to `end - 1`.
         fn below(&mut self, end: usize) -> usize {
             self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (self.0 >> 33) as usize % end
@@ -210,6 +214,7 @@ mod tests {
             (0..self.below(12)).map(|_| self.rule()).collect()
         }
 
+        /// Returns a random rule: one in six is for URLs, and of the others one in three is for named objects.
         fn rule(&mut self) -> Rule {
             let verbs = self.some_of(&["get", "list", "watch", "create", "patch", "*"]);
             if self.below(6) == 0 {
@@ -225,6 +230,7 @@ mod tests {
             }
         }
 
+        /// Returns the rules in a random order (Fisher-Yates).
         fn shuffled(&mut self, mut rules: Vec<Rule>) -> Vec<Rule> {
             for end in (1..rules.len()).rev() {
                 rules.swap(end, self.below(end + 1));
@@ -233,7 +239,8 @@ mod tests {
         }
     }
 
-    /// Returns every single right that rules grant; `*` replaces the other verbs of the same right.
+    /// Returns the rights that rules grant, each as group, resource, object name, URL and verb; a missing value is `-`. A right with the
+    /// verb `*` replaces the rights with other verbs on the same objects.
     fn allowed(rules: &[Rule]) -> BTreeSet<[String; 5]> {
         let or_none = |list: &[String]| if list.is_empty() { vec!["-".to_owned()] } else { list.to_vec() };
         let mut all = BTreeSet::new();
@@ -251,11 +258,12 @@ mod tests {
                 }
             }
         }
-        let starred: Vec<_> = all.iter().filter(|entry| entry[4] == "*").cloned().collect();
-        all.retain(|entry| entry[4] == "*" || !starred.iter().any(|star| star[..4] == entry[..4]));
+        let all_verbs: Vec<_> = all.iter().filter(|[.., verb]| verb == "*").cloned().collect();
+        all.retain(|right| right[4] == "*" || !all_verbs.iter().any(|other| other[..4] == right[..4]));
         all
     }
 
+    /// Merges 2000 random sets of rules.
     #[test]
     fn merging_is_independent_of_order_and_keeps_all_rights() {
         let mut numbers = Numbers(7);
@@ -276,12 +284,12 @@ mod tests {
             Rule::on("core", "pods", &["list"]),
             Rule::on("metrics.k8s.io", "pods", &["list"]),
         ]);
-        let expected = Rule {
+        let workloads = Rule {
             resources: vec!["deployments".into(), "statefulsets".into()],
             ..Rule::on("apps", "", &["get", "list", "watch"])
         };
         let pods = Rule { groups: vec![String::new(), "metrics.k8s.io".into()], ..Rule::on("", "pods", &["list"]) };
-        assert_eq!(merged, [pods, expected]);
+        assert_eq!(merged, [pods, workloads]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub struct Within {
 }
 
 impl Within {
-    /// Returns whether the permission covers the object.
+    /// Returns whether the permission, with its limit to names and a namespace, covers the object with this name and namespace.
     pub(crate) fn has(&self, namespace: Option<&str>, name: &str) -> bool {
         (self.names.is_empty() || self.names.contains(&name))
             && (self.namespace.is_none() || self.namespace == namespace)

@@ -29,13 +29,13 @@ pub(crate) struct DeferredBucket {
 pub(crate) struct BucketOpener(watch::Sender<Opened>);
 
 impl DeferredBucket {
-    /// Returns a bucket of this name that could not be opened because of `error`, and its opener.
+    /// Returns a bucket of this name that could not be opened because of `error`, and the opener that opens it later.
     pub(crate) fn new(name: impl Into<String>, error: BucketError) -> (Self, BucketOpener) {
         let (opener, opened) = watch::channel(Err(error));
         (Self { name: name.into(), opened }, BucketOpener(opener))
     }
 
-    /// Returns the bucket that was opened; this bucket if it is not open yet.
+    /// Returns the opened bucket itself if it is open by now, and otherwise this deferred bucket.
     pub(crate) fn into_opened(self) -> Arc<dyn Bucket> {
         match self.bucket() {
             Ok(opened) => opened,
@@ -43,6 +43,7 @@ impl DeferredBucket {
         }
     }
 
+    /// Returns the opened bucket, or the error of the last attempt to open it.
     fn bucket(&self) -> Opened {
         self.opened.borrow().clone()
     }
@@ -65,6 +66,7 @@ impl Bucket for DeferredBucket {
         &self.name
     }
 
+    /// Reads from the opened bucket, or fails with the error of the last attempt to open it.
     fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<BucketEntry>, BucketError>> {
         async move {
             let bucket = self.bucket()?;
@@ -73,6 +75,7 @@ impl Bucket for DeferredBucket {
         .boxed()
     }
 
+    /// Lists the opened bucket, or fails with the error of the last attempt to open it.
     fn list(&self) -> BoxFuture<'_, Result<EntryList, BucketError>> {
         async move {
             let bucket = self.bucket()?;
@@ -81,6 +84,7 @@ impl Bucket for DeferredBucket {
         .boxed()
     }
 
+    /// Writes to the opened bucket, or fails with the error of the last attempt to open it.
     fn put<'a>(&'a self, key: &'a str, value: Vec<u8>, expected: Expected) -> BoxFuture<'a, Result<u64, BucketError>> {
         async move {
             let bucket = self.bucket()?;
@@ -89,6 +93,7 @@ impl Bucket for DeferredBucket {
         .boxed()
     }
 
+    /// Removes from the opened bucket, or fails with the error of the last attempt to open it.
     fn remove<'a>(&'a self, key: &'a str, revision: u64) -> BoxFuture<'a, Result<u64, BucketError>> {
         async move {
             let bucket = self.bucket()?;
@@ -97,14 +102,16 @@ impl Bucket for DeferredBucket {
         .boxed()
     }
 
-    /// Delivers the error of each attempt to open the bucket, and then the events of the bucket.
+    /// Delivers the error of each failed attempt to open the bucket, and then the events of the opened bucket. The watch does not end while
+    /// the bucket is not open.
     fn watch(&self) -> BoxStream<'static, Result<BucketEvent, BucketError>> {
         let mut opened = self.opened.clone();
+        // The first turn reads the current state.
         opened.mark_changed();
         let attempts = stream::unfold(Some(opened), |opened| async move {
             let mut opened = opened?;
             if opened.changed().await.is_err() {
-                // Nobody opens the bucket any more: the run has ended.
+                // The opener is dropped because the operator stops: the watch waits until it is dropped, too.
                 std::future::pending::<()>().await;
             }
             let current = opened.borrow_and_update().clone();

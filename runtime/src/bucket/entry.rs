@@ -1,4 +1,4 @@
-//! `BucketEntry`: a live entry of a bucket.
+//! `BucketEntry`: a key of a key-value bucket with its current value and revision.
 
 /// A live entry of a bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]

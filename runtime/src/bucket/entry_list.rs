@@ -5,8 +5,9 @@ use std::{cmp::Reverse, fmt, iter::FusedIterator, ops::Range};
 
 /// The size of the first block of memory, in bytes.
 const FIRST_BLOCK_SIZE: usize = 64 * 1024;
-/// The size of further blocks. It is address space at first, and memory as it is filled. An allocator maps a block of this size by itself, so
-/// that all of it goes back to the system in the end: glibc keeps smaller ones among its free chunks (`M_MMAP_THRESHOLD` is at most 32 MiB).
+/// The size of further blocks. It is address space at first, and memory as it is filled. An allocator maps a block of this size by itself,
+/// so that all of it goes back to the system in the end: glibc keeps smaller ones among its free chunks (`M_MMAP_THRESHOLD` is at most 32
+/// MiB).
 const BLOCK_SIZE: usize = 33 * 1024 * 1024;
 
 /// The live entries of a bucket at one time, in the order of their keys.
@@ -49,7 +50,8 @@ pub struct EntryListBuilder {
 #[derive(Debug)]
 pub struct EntryListIntoIter {
     list: EntryList,
-    left: Range<usize>,
+    /// The indexes of the entries that were not returned yet.
+    remaining: Range<usize>,
 }
 
 /// The place of an entry in the blocks. The value follows the key.
@@ -114,11 +116,13 @@ impl EntryList {
         str::from_utf8(self.bytes(record, 0, record.key_size)).unwrap_or_default()
     }
 
+    /// Returns a copy of the entry of a record.
     fn entry(&self, record: &Record) -> BucketEntry {
         let value = self.bytes(record, record.key_size, record.value_size.unwrap_or_default());
         BucketEntry::new(self.key(record), value, record.revision)
     }
 
+    /// Returns `size` bytes of the record from `offset` on: the key comes first, and the value follows.
     fn bytes(&self, record: &Record, offset: usize, size: usize) -> &[u8] {
         let start = record.start + offset;
         self.blocks.get(record.block).and_then(|block| block.get(start..start + size)).unwrap_or_default()
@@ -141,7 +145,7 @@ impl EntryListBuilder {
     pub fn build(self) -> EntryList {
         let Self { mut list } = self;
         let mut records = std::mem::take(&mut list.records);
-        // The last record of a key comes first, and stays.
+        // Of several records of a key, the last one sorts first, and `dedup_by` keeps it.
         let place = |record: &Record| Reverse((record.block, record.start));
         records.sort_unstable_by(|a, b| list.key(a).cmp(list.key(b)).then_with(|| place(a).cmp(&place(b))));
         records.dedup_by(|earlier, last| list.key(earlier) == list.key(last));
@@ -150,12 +154,14 @@ impl EntryListBuilder {
         list
     }
 
+    /// Adds a record of a key: its value, or its removal (`None`). Appends the key and the value to the last block of memory, or to a new
+    /// block if they don't fit into it: a block never grows, so that its bytes are not copied.
     fn push(&mut self, key: &str, value: Option<&[u8]>, revision: u64) {
         let size = key.len() + value.map_or(0, <[u8]>::len);
         let EntryList { blocks, records } = &mut self.list;
         if blocks.last().is_none_or(|block| block.capacity() - block.len() < size) {
-            let usual = if blocks.is_empty() { FIRST_BLOCK_SIZE } else { BLOCK_SIZE };
-            blocks.push(Vec::with_capacity(size.max(usual)));
+            let usual_size = if blocks.is_empty() { FIRST_BLOCK_SIZE } else { BLOCK_SIZE };
+            blocks.push(Vec::with_capacity(size.max(usual_size)));
         }
         let Some((block, bytes)) = blocks.iter_mut().enumerate().next_back() else { return };
         let start = bytes.len();
@@ -166,6 +172,7 @@ impl EntryListBuilder {
 }
 
 impl FromIterator<BucketEntry> for EntryList {
+    /// Collects entries in any order. Of several entries with one key, the last one stays.
     fn from_iter<I: IntoIterator<Item = BucketEntry>>(entries: I) -> Self {
         let mut builder = Self::builder();
         entries.into_iter().for_each(|entry| builder.put(&entry.key, &entry.value, entry.revision));
@@ -177,9 +184,10 @@ impl IntoIterator for EntryList {
     type Item = BucketEntry;
     type IntoIter = EntryListIntoIter;
 
+    /// Returns the entries in the order of their keys. Each is copied from the blocks of memory when the iterator comes to it.
     fn into_iter(self) -> EntryListIntoIter {
-        let left = 0..self.len();
-        EntryListIntoIter { list: self, left }
+        let remaining = 0..self.len();
+        EntryListIntoIter { list: self, remaining }
     }
 }
 
@@ -187,12 +195,12 @@ impl Iterator for EntryListIntoIter {
     type Item = BucketEntry;
 
     fn next(&mut self) -> Option<BucketEntry> {
-        let record = self.list.records.get(self.left.next()?)?;
+        let record = self.list.records.get(self.remaining.next()?)?;
         Some(self.list.entry(record))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        self.left.size_hint()
+        self.remaining.size_hint()
     }
 }
 

@@ -1,4 +1,4 @@
-//! `BucketError`: the error of a call of a bucket.
+//! `BucketError`: the reasons why a call of a key-value bucket fails.
 
 /// The error of a call of a [`Bucket`](super::Bucket).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

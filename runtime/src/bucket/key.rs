@@ -6,7 +6,7 @@ use super::error::BucketError;
 /// The maximum number of characters of a key.
 const MAX_LENGTH: usize = 1024;
 
-/// The prefix of the keys of claims, which say what is left to tear down. Keys that begin with `_` belong to opgen.
+/// The prefix of the keys of claims, which are copies of objects with finalizers. Keys that begin with `_` are reserved for opgen.
 pub(crate) const CLAIM_PREFIX: &str = "_claim.";
 
 /// Checks that a key has one to 1,024 characters of `-/_=.a-zA-Z0-9`, and no dot at its start or end or beside another dot.

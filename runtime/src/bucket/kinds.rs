@@ -1,4 +1,4 @@
-//! `KindsInBuckets`: the kinds whose objects are in buckets and not in Kubernetes.
+//! `KindsInBuckets`: the set of kinds whose objects are in key-value buckets and not in Kubernetes.
 
 use crate::kind::Kind;
 use std::{collections::BTreeSet, sync::Arc};

@@ -1,4 +1,4 @@
-//! `MemoryBucket`: a bucket in the memory of the process.
+//! `MemoryBucket`: a key-value bucket in the memory of the process, which behaves as a bucket of NATS.
 
 use super::{
     entry::BucketEntry,
@@ -49,7 +49,7 @@ pub struct MemoryBucket {
     store: Arc<MemoryStore>,
 }
 
-/// What the clones of a bucket and its watches share.
+/// The state that the clones of a bucket and its watches share.
 struct MemoryStore {
     name: String,
     /// The maximum size of a value in bytes.
@@ -119,14 +119,18 @@ impl MemoryBucket {
         self.write(MemoryWrites::forget_deletions);
     }
 
-    /// Changes the writes, and wakes the watches.
+    /// Calls `change` with the locked writes, wakes all watches, and returns the result of `change`.
     fn write<T>(&self, change: impl FnOnce(&mut MemoryWrites) -> T) -> T {
         let result = change(&mut self.store.writes.lock());
         self.store.wake.send_modify(|wakes| *wakes += 1);
         result
     }
 
-    /// Writes a key if it is in the expected state.
+    /// Writes a value, or deletes the key if `value` is `None`, and returns the revision of the write. Does so only if the key is in the
+    /// expected state.
+    ///
+    /// # Errors
+    /// A conflict if the key is in another state. Also fails for an invalid key or a too large value.
     fn write_if(&self, key: &str, value: Option<Vec<u8>>, expected: Expected) -> Result<u64, BucketError> {
         check_key(key)?;
         if let Some(size) = value.as_ref().map(Vec::len).filter(|size| *size > self.store.limit) {
@@ -144,7 +148,7 @@ impl MemoryBucket {
 }
 
 impl MemoryWrites {
-    /// Records a write, and returns its revision.
+    /// Records a write of a value, or a deletion if `value` is `None`, as the last write of a key. Returns its revision.
     fn write(&mut self, key: &str, value: Option<Vec<u8>>) -> u64 {
         self.last += 1;
         let revision = self.last;
@@ -155,7 +159,7 @@ impl MemoryWrites {
         revision
     }
 
-    /// Returns the revision of a live entry.
+    /// Returns the revision of the live entry with a key; `None` if the key was never written or is deleted.
     fn live_revision(&self, key: &str) -> Option<u64> {
         self.keys.get(key).filter(|write| write.value.is_some()).map(|write| write.revision)
     }
@@ -177,7 +181,8 @@ impl MemoryWrites {
         });
     }
 
-    /// Returns the events of the next writes after a revision, at most [`MAX_BATCH`], with their revisions.
+    /// Returns the events of the next writes after a revision, at most [`MAX_BATCH`], each with its revision. Only the last write of each
+    /// key has an event.
     fn events_after(&self, revision: u64) -> impl Iterator<Item = (u64, BucketEvent)> {
         let later = self.by_revision.range((Bound::Excluded(revision), Bound::Unbounded));
         later.take(MAX_BATCH).filter_map(|(revision, key)| {
@@ -194,6 +199,7 @@ impl Bucket for MemoryBucket {
         &self.store.name
     }
 
+    /// Returns the live entry of a key; `None` if the key was never written or is deleted.
     fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<BucketEntry>, BucketError>> {
         let read = || -> Result<Option<BucketEntry>, BucketError> {
             check_key(key)?;
@@ -217,6 +223,7 @@ impl Bucket for MemoryBucket {
         ready(self.write_if(key, None, Expected::Revision(revision))).boxed()
     }
 
+    /// Lists all live entries, and then delivers each later write. Lists again after an interruption and after a missed deletion.
     fn watch(&self) -> BoxStream<'static, Result<BucketEvent, BucketError>> {
         let interruptions = self.store.writes.lock().interruptions;
         let watch = MemoryWatch {
@@ -252,7 +259,7 @@ struct MemoryWatch {
 }
 
 impl MemoryWatch {
-    /// Returns the next event, which may be far in the future.
+    /// Returns the next event of the watch. Waits for a write if all events are delivered.
     async fn next(&mut self) -> Result<BucketEvent, BucketError> {
         loop {
             if let Some(event) = self.queue.pop_front() {
@@ -260,16 +267,17 @@ impl MemoryWatch {
             }
             // A write after this line wakes the watch.
             self.wake.mark_unchanged();
-            self.read();
-            // The store of this watch has the sender, so that there is no error.
+            self.queue_events();
+            // The channel does not close: `self.store` has its sender.
             if self.queue.is_empty() && self.wake.changed().await.is_err() {
                 std::future::pending::<()>().await;
             }
         }
     }
 
-    /// Adds the next events to the queue; none if there is no change.
-    fn read(&mut self) {
+    /// Adds the next events to the queue: the error of an interruption, a list of all entries if the watch starts or has missed a deletion,
+    /// and otherwise the writes since the last event. Adds nothing if there is no write.
+    fn queue_events(&mut self) {
         let writes = self.store.writes.lock();
         if writes.interruptions > self.interruptions {
             self.interruptions = writes.interruptions;
@@ -277,6 +285,7 @@ impl MemoryWatch {
             self.queue.push_back(Err(BucketError::unavailable(&self.store.name, "the watch was interrupted")));
         }
         let Some(delivered) = self.delivered.filter(|delivered| *delivered >= writes.forgotten) else {
+            // The watch has not listed the entries yet, or has not delivered a deletion that is forgotten.
             self.delivered = Some(writes.last);
             self.queue.push_back(Ok(BucketEvent::ListStarted));
             self.queue.extend(writes.live_entries().map(BucketEvent::Put).map(Ok));

@@ -9,7 +9,7 @@ use std::convert::Infallible;
 const DEFAULT_NAMESPACE: &str = "default";
 
 impl BucketApi {
-    /// Returns a client whose requests for the kinds in buckets are answered in the process. `client` sends all others.
+    /// Returns a client that answers requests for the kinds in buckets in the process, and sends all others with `client`.
     pub(crate) fn wrap(self, client: kube::Client) -> kube::Client {
         let namespace = client.default_namespace().to_owned();
         let service = tower::service_fn(move |request: Request<kube::client::Body>| {

@@ -4,7 +4,7 @@ use super::BucketDefinition;
 use crate::kind::Kind;
 use std::collections::BTreeMap;
 
-/// Returns the first bucket that has the objects of two kinds, with both. Each kind would take the objects of the other for its own.
+/// Returns the name of the first bucket that two kinds are defined to use, and these two kinds; `None` if each kind has its own bucket.
 pub(crate) fn shared_bucket<'a>(
     buckets: impl IntoIterator<Item = (&'a Kind, &'a BucketDefinition)>,
 ) -> Option<(&'a str, [&'a Kind; 2])> {

@@ -29,7 +29,7 @@ pub enum Change<V> {
 }
 
 impl<V> Change<V> {
-    /// Returns the object before the event; `None` for a new object.
+    /// Returns the object before the event; `None` for a new object and for [`Change::Unchanged`].
     pub fn old(&self) -> Option<&Arc<Entry<V>>> {
         match self {
             Self::Updated { old, .. } | Self::Deleted { old } => Some(old),
@@ -37,7 +37,7 @@ impl<V> Change<V> {
         }
     }
 
-    /// Returns the object after the event; `None` for a deleted object.
+    /// Returns the object after the event; `None` for a deleted object and for [`Change::Unchanged`].
     pub fn new_entry(&self) -> Option<&Arc<Entry<V>>> {
         match self {
             Self::Added { new } | Self::Updated { new, .. } => Some(new),

@@ -49,7 +49,8 @@ const LZ4_FORMAT: u8 = 1;
 pub struct DecodeError(String);
 
 impl Codec {
-    /// Encodes an object's JSON without its managedFields.
+    /// Encodes an object's JSON without its managedFields. Until the dictionary is complete, the object becomes a part of it and stays
+    /// uncompressed.
     ///
     /// # Errors
     /// Fails if `json` is not a JSON object.
@@ -69,7 +70,7 @@ impl Codec {
         Ok(Encoded(if is_smaller { [&[LZ4_FORMAT], &*compressed].concat().into() } else { plain.into() }))
     }
 
-    /// Adds an object to the dictionary, which is complete after the last of them.
+    /// Appends an object to the samples. After `DICTIONARY_OBJECTS` objects or `DICTIONARY_BYTES` bytes, the samples become the dictionary.
     fn add_sample(&self, plain: &[u8]) {
         let mut samples = self.samples.lock();
         let room = DICTIONARY_BYTES - samples.bytes.len();
@@ -122,7 +123,7 @@ impl Encoded {
         self.0.len()
     }
 
-    /// Returns the JSON if the object is not compressed.
+    /// Returns the object's JSON if it is stored uncompressed; `None` if it is compressed.
     pub fn plain(&self) -> Option<&[u8]> {
         self.0.split_first().filter(|(format, _)| **format == PLAIN_FORMAT).map(|(_, json)| json)
     }
@@ -146,6 +147,7 @@ impl fmt::Debug for Codec {
 mod tests {
     use super::{Codec, DICTIONARY_BYTES, DICTIONARY_OBJECTS, Encoded};
 
+    /// Returns the JSON of an object that differs from others only in a few values.
     fn object(number: usize) -> String {
         let spec = format!(r#"{{"image":"registry.example.com/app:{number}","replicas":{number},"paused":false}}"#);
         format!(r#"{{"metadata":{{"name":"app-{number}","labels":{{"app.kubernetes.io/name":"app"}}}},"spec":{spec}}}"#)
@@ -155,7 +157,7 @@ mod tests {
         codec.encode(object(number).as_bytes()).unwrap()
     }
 
-    /// A codec with a dictionary, and the objects of the dictionary.
+    /// Returns a codec whose dictionary is complete, and the encoded objects that the dictionary consists of.
     fn with_dictionary() -> (Codec, Vec<Encoded>) {
         let codec = Codec::default();
         let samples = (0..DICTIONARY_OBJECTS).map(|number| encode(&codec, number)).collect();

@@ -31,7 +31,7 @@ impl<V> Entry<V> {
         self.listing.load(Ordering::Relaxed)
     }
 
-    // `Relaxed` is enough: the lock of the store orders this with the end of the listing.
+    /// Records that a listing contained the object. `Relaxed` is enough: the lock of the store orders this with the end of the listing.
     pub(super) fn set_listing(&self, listing: u32) {
         self.listing.store(listing, Ordering::Relaxed);
     }

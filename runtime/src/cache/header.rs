@@ -102,7 +102,8 @@ impl Header {
         self.owners.iter().find(|owner| owner.controller)
     }
 
-    /// Shares the allocations of `other` for equal values: siblings and versions of an object have much in common.
+    /// Replaces finalizers, labels, annotations and owners that equal those of `other` by references to the allocations of `other`. This
+    /// saves memory, since the versions of an object and the objects next to each other in a list have much in common.
     pub(super) fn share_allocations(&mut self, other: &Self) {
         self.finalizers.share_allocation(&other.finalizers);
         self.labels.share_allocation(&other.labels);
@@ -112,7 +113,7 @@ impl Header {
         }
     }
 
-    /// Returns whether this state replaces `other`, which is of the same key.
+    /// Returns whether this state of an object is newer than the state `other` with the same key, and so replaces it in a store.
     pub(super) fn is_newer_than(&self, other: &Self) -> bool {
         // Versions that are not numbers have no order; the later event is newer.
         self.resource_version.partial_cmp(&other.resource_version).is_none_or(|order| order.is_gt())
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn owners_are_told_apart() {
+    fn owner_references_are_parsed_and_the_controller_is_found() {
         let header = Header::parse(POD.as_bytes()).unwrap();
         let owner = header.controller().unwrap();
         assert_eq!((owner.api_version(), owner.kind(), owner.name()), ("apps/v1", "ReplicaSet", "web"));
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn only_annotations_that_were_asked_for_are_kept() {
+    fn only_annotations_with_a_requested_prefix_are_parsed() {
         let keys = |prefixes: &[&str]| {
             let header = Header::parse_keeping(POD.as_bytes(), prefixes).unwrap();
             header.annotations.iter().map(|(key, _)| key.to_owned()).collect::<Vec<_>>()
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_name_is_refused() {
+    fn an_object_without_a_name_is_an_error() {
         for json in [r#"{"metadata":{}}"#, r#"{"metadata":{"name":""}}"#] {
             assert!(matches!(Header::parse(json.as_bytes()), Err(HeaderError::Nameless)), "{json}");
         }

@@ -14,6 +14,7 @@ impl<V> Default for OwnerIndex<V> {
 }
 
 impl<V> OwnerIndex<V> {
+    /// Returns the entries with an owner reference to `owner`, sorted by key.
     pub(super) fn get(&self, owner: &Uid) -> &[Arc<Entry<V>>] {
         self.0.get(owner).map_or(&[], Vec::as_slice)
     }

@@ -41,8 +41,8 @@ impl PrimaryCache {
         self.apply_keeping(json, &[ANNOTATION_PREFIX])
     }
 
-    /// Stores an object as [`PrimaryCache::apply`] does if `is_own` returns true for it, and removes it from the store otherwise. With
-    /// shards, `is_own` selects the objects of this replica.
+    /// Stores an object as [`PrimaryCache::apply`] does if `is_own` accepts its header, and otherwise removes the object from the store.
+    /// With shards, `is_own` accepts the objects that this replica reconciles.
     ///
     /// # Errors
     /// As [`PrimaryCache::apply`].
@@ -58,7 +58,7 @@ impl PrimaryCache {
         Ok(self.store.try_apply(header, || self.codec.encode(json))?)
     }
 
-    /// Returns an object as an entry of its own, without storing it.
+    /// Parses and encodes an object, and returns the entry without adding it to the store.
     ///
     /// # Errors
     /// As [`PrimaryCache::apply`].
@@ -82,6 +82,7 @@ mod tests {
     use super::PrimaryCache;
     use crate::cache::{Change, ObjectKey};
 
+    /// Returns the JSON of an object with this name and resourceVersion.
     fn object(name: &str, version: u64) -> String {
         let metadata =
             format!(r#"{{"name":"{name}","resourceVersion":"{version}","managedFields":[{{"manager":"m"}}]}}"#);

@@ -49,9 +49,9 @@ impl<C: Copy + Default + Ord> OwnWriteEvents<C> {
         });
     }
 
-    /// Returns the significance of a watch event: `significance`, which holds for a write by another client, and at most
-    /// `max_own_significance` if the operator wrote this version. During a pass the own versions are not all known yet: the event is
-    /// kept, the lowest significance is returned, and [`OwnWriteEvents::end_pass`] returns the real one.
+    /// Returns the significance of a watch event that shows `version`. For a write by another client, that is `significance`; for an own
+    /// write, it is at most `max_own_significance`. During a pass the versions of own writes are not all known yet: the method keeps the
+    /// event and returns the lowest significance, and [`OwnWriteEvents::end_pass`] classifies the event later.
     pub(crate) fn classify(
         &self,
         key: &ObjectKey,
@@ -61,6 +61,7 @@ impl<C: Copy + Default + Ord> OwnWriteEvents<C> {
         max_own_significance: C,
     ) -> C {
         let mut all = self.0.lock();
+        // Without a pass and without own writes, another client has written this version.
         if all.get(key, uid).is_none() {
             return significance;
         }
@@ -73,8 +74,8 @@ impl<C: Copy + Default + Ord> OwnWriteEvents<C> {
         })
     }
 
-    /// Records the end of a pass that started with a version of the object, and returns the significance of the changes during
-    /// it.
+    /// Records the end of a pass that started with `start_version` of the object, and returns the highest significance of the events that
+    /// the watch reported during the pass.
     pub(crate) fn end_pass(
         &self,
         key: &ObjectKey,
@@ -84,7 +85,7 @@ impl<C: Copy + Default + Ord> OwnWriteEvents<C> {
     ) -> C {
         self.0.lock().update(key, uid, |writes| {
             writes.in_pass = false;
-            // A write that changed nothing returns the version from before, which no watch reports again.
+            // The response to a write that changed nothing has the version from before the write, which no watch reports again.
             writes.own_versions.retain(|version| version != start_version);
             let pending_events = std::mem::take(&mut writes.pending_events);
             pending_events
@@ -102,10 +103,10 @@ impl<C: Copy + Default + Ord> OwnWriteEvents<C> {
 }
 
 impl<C: Copy + Ord> ObjectWrites<C> {
-    /// Returns the significance of a version: limited to `max_own_significance` if an own write created it.
+    /// Returns the significance of a version: `significance`, but at most `max_own_significance` if an own write created the version.
     fn significance_of(&mut self, version: &ResourceVersion, significance: C, max_own_significance: C) -> C {
         let is_own = self.own_versions.contains(version);
-        // A relist may have skipped the events of earlier writes.
+        // Versions up to this one are no longer expected: a relist may have skipped the events of earlier own writes.
         self.own_versions.retain(|own_version| own_version > version || own_version.partial_cmp(version).is_none());
         if is_own { significance.min(max_own_significance) } else { significance }
     }
@@ -118,72 +119,74 @@ mod tests {
     const OWN: u8 = 1;
     const OF_OTHERS: u8 = 9;
 
-    struct Scene {
-        echoes: OwnWriteEvents<u8>,
+    /// The events of one object.
+    struct ObjectEvents {
+        events: OwnWriteEvents<u8>,
         key: ObjectKey,
         uid: Uid,
     }
 
-    impl Scene {
+    impl ObjectEvents {
         fn new() -> Self {
-            Self { echoes: OwnWriteEvents::default(), key: ObjectKey::namespaced("shop", "a"), uid: Uid::from("1") }
+            Self { events: OwnWriteEvents::default(), key: ObjectKey::namespaced("shop", "a"), uid: Uid::from("1") }
         }
 
         fn begin_pass(&self) {
-            self.echoes.begin_pass(&self.key, &self.uid);
+            self.events.begin_pass(&self.key, &self.uid);
         }
 
         fn record_write(&self, version: u64) {
-            self.echoes.record_write(&self.key, &self.uid, &version.into());
+            self.events.record_write(&self.key, &self.uid, &version.into());
         }
 
         fn classify(&self, version: u64) -> u8 {
-            self.echoes.classify(&self.key, &self.uid, &version.into(), OF_OTHERS, OWN)
+            self.events.classify(&self.key, &self.uid, &version.into(), OF_OTHERS, OWN)
         }
 
         fn end_pass(&self) -> u8 {
-            self.echoes.end_pass(&self.key, &self.uid, &1.into(), OWN)
+            self.events.end_pass(&self.key, &self.uid, &1.into(), OWN)
         }
 
+        /// Returns whether no state of the object is kept.
         fn is_blank(&self) -> bool {
-            *self.echoes.0.lock() == PerObject::default()
+            *self.events.0.lock() == PerObject::default()
         }
     }
 
     #[test]
-    fn an_own_write_is_known_whether_it_is_shown_before_its_answer_or_after_the_pass() {
-        let scene = Scene::new();
-        scene.begin_pass();
-        assert_eq!(scene.classify(2), 0, "nobody knows yet");
-        scene.record_write(2);
-        scene.record_write(3);
-        assert_eq!(scene.end_pass(), OWN);
-        assert_eq!(scene.classify(3), OWN);
-        assert!(scene.is_blank());
-        assert_eq!(scene.classify(4), OF_OTHERS);
+    fn an_event_of_an_own_write_is_recognized_before_the_response_and_after_the_pass() {
+        let object = ObjectEvents::new();
+        object.begin_pass();
+        assert_eq!(object.classify(2), 0, "nobody knows yet");
+        object.record_write(2);
+        object.record_write(3);
+        assert_eq!(object.end_pass(), OWN);
+        assert_eq!(object.classify(3), OWN);
+        assert!(object.is_blank());
+        assert_eq!(object.classify(4), OF_OTHERS);
     }
 
     #[test]
-    fn what_another_client_writes_during_a_pass_is_told_at_its_end() {
-        let scene = Scene::new();
-        scene.begin_pass();
-        scene.record_write(2);
-        assert_eq!((scene.classify(2), scene.classify(3)), (0, 0));
-        assert_eq!(scene.end_pass(), OF_OTHERS);
-        scene.begin_pass();
-        assert_eq!(scene.end_pass(), 0);
-        assert!(scene.is_blank());
+    fn the_end_of_a_pass_returns_the_significance_of_a_write_by_another_client() {
+        let object = ObjectEvents::new();
+        object.begin_pass();
+        object.record_write(2);
+        assert_eq!((object.classify(2), object.classify(3)), (0, 0));
+        assert_eq!(object.end_pass(), OF_OTHERS);
+        object.begin_pass();
+        assert_eq!(object.end_pass(), 0);
+        assert!(object.is_blank());
     }
 
     #[test]
-    fn writes_that_are_never_shown_are_not_kept() {
-        let scene = Scene::new();
-        scene.begin_pass();
-        // One that changed nothing, and one that a new list skips.
-        scene.record_write(1);
-        scene.record_write(2);
-        assert_eq!(scene.end_pass(), 0);
-        assert_eq!(scene.classify(3), OF_OTHERS);
-        assert!(scene.is_blank());
+    fn own_writes_without_an_event_are_dropped() {
+        let object = ObjectEvents::new();
+        object.begin_pass();
+        // A write that changed nothing, and one whose event a new list skips.
+        object.record_write(1);
+        object.record_write(2);
+        assert_eq!(object.end_pass(), 0);
+        assert_eq!(object.classify(3), OF_OTHERS);
+        assert!(object.is_blank());
     }
 }

@@ -47,10 +47,10 @@ impl<S: Clone + Eq> OwnWrites<S> {
         }
     }
 
-    /// Returns a store that does not contain the writes of `key` yet, by the `progress` of each store; `None` if all have caught
-    /// up.
+    /// Returns a store that does not show the own writes for the owner `key` yet; `None` if all stores have caught up. `progress` returns
+    /// how far the watch of a store has come.
     ///
-    /// It removes the writes of stores that have caught up.
+    /// The method drops the recorded versions of stores that have caught up.
     pub fn behind(&self, key: &ObjectKey, progress: impl Fn(&S) -> WatchProgress) -> Option<S> {
         let mut owners = self.owners.lock();
         let writes = owners.get_mut(key)?;
@@ -92,6 +92,7 @@ mod tests {
         (ObjectKey::namespaced("default", name), Uid::from(name))
     }
 
+    /// Records a write for an owner, which `store` will contain at `version`.
     fn record(writes: &OwnWrites<&'static str>, (key, uid): &(ObjectKey, Uid), store: &'static str, version: &str) {
         writes.record(key, uid, store, &ResourceVersion::from(version));
     }
@@ -102,6 +103,7 @@ mod tests {
         record(&writes, &app, "pods", "12");
         record(&writes, &app, "pods", "9");
         record(&writes, &app, "services", "10");
+        // The progress of the two stores when their watches have reached these versions.
         let at = |pods, services| {
             move |store: &&str| {
                 if *store == "pods" { WatchProgress::Version(pods) } else { WatchProgress::Version(services) }

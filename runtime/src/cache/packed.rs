@@ -41,7 +41,7 @@ impl PackedList {
     }
 }
 
-/// Splits the first string off; `None` at the end.
+/// Returns the first string and the bytes after it; `None` at the end of the list.
 fn split_first(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let (&short, rest) = bytes.split_first()?;
     let (len, rest) = if short == LONG_MARKER {

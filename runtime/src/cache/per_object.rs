@@ -24,12 +24,12 @@ impl<T> Default for PerObject<T> {
 }
 
 impl<T: Default + PartialEq> PerObject<T> {
-    /// Returns the value of an object, if it differs from the default.
+    /// Returns the value of an object; `None` if it equals the default.
     pub(crate) fn get(&self, key: &ObjectKey, uid: &Uid) -> Option<&T> {
         self.0.get(key).filter(|stored| stored.0 == *uid).map(|stored| &stored.1)
     }
 
-    /// Returns the uid of the object, if its value differs from the default.
+    /// Returns the uid of the object with this key; `None` if its value equals the default.
     pub(crate) fn uid_of(&self, key: &ObjectKey) -> Option<&Uid> {
         self.0.get(key).map(|stored| &stored.0)
     }
@@ -39,7 +39,8 @@ impl<T: Default + PartialEq> PerObject<T> {
         self.0.values().map(|stored| &stored.1)
     }
 
-    /// Changes the value of an object.
+    /// Calls `change` with the value of an object, and returns its result. Without a value, or with the value of another object of the same
+    /// name, `change` gets the default. A value that equals the default afterwards is not stored.
     pub(crate) fn update<R>(&mut self, key: &ObjectKey, uid: &Uid, change: impl FnOnce(&mut T) -> R) -> R {
         let stored = self.0.entry(key.clone()).or_insert_with(|| Box::new((uid.clone(), T::default())));
         let (stored_uid, value) = &mut **stored;
@@ -70,23 +71,23 @@ mod tests {
     #[test]
     fn an_object_created_again_under_its_name_begins_with_the_default() {
         let mut counts = PerObject::<u32>::default();
-        let ((key, first), (_, second)) = (object("a", "1"), object("a", "2"));
+        let ((key, first_uid), (_, second_uid)) = (object("a", "1"), object("a", "2"));
         assert_eq!(
-            counts.update(&key, &first, |count| {
+            counts.update(&key, &first_uid, |count| {
                 *count += 3;
                 *count
             }),
             3
         );
-        assert_eq!((counts.get(&key, &first), counts.get(&key, &second)), (Some(&3), None));
+        assert_eq!((counts.get(&key, &first_uid), counts.get(&key, &second_uid)), (Some(&3), None));
         assert_eq!(
-            counts.update(&key, &second, |count| {
+            counts.update(&key, &second_uid, |count| {
                 *count += 1;
                 *count
             }),
             1
         );
-        assert_eq!((counts.get(&key, &first), counts.get(&key, &second)), (None, Some(&1)));
+        assert_eq!((counts.get(&key, &first_uid), counts.get(&key, &second_uid)), (None, Some(&1)));
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl<K: DeserializeOwned> Reader<K> {
         Self { codec, decoded_cache: Mutex::new(decoded_cache) }
     }
 
-    /// Returns the decoded object of `entry`.
+    /// Returns the decoded object of `entry`, from the cache if it was decoded before.
     ///
     /// # Errors
     /// Fails if its JSON does not have the form of a `K`. Other objects are not affected.
@@ -89,7 +89,7 @@ impl<K: DeserializeOwned> Reader<K> {
 }
 
 impl<K> DecodedCache<K> {
-    /// Returns the object if the cache has the version of `entry`.
+    /// Returns the decoded object if the cache has it in the version of `entry`. A hit in the old generation moves it to the young one.
     fn get(&mut self, entry: &Entry<Encoded>) -> Option<Arc<K>> {
         let key = &entry.header.key;
         if let Some(decoded) = self.young.get(key) {
@@ -109,7 +109,8 @@ impl<K> DecodedCache<K> {
         self.insert(key, Decoded { uid, version, bytes, object: object.clone() });
     }
 
-    /// Adds an object to the young generation. If it doesn't fit, the young generation becomes the old one.
+    /// Adds an object to the young generation. If that is full, it first becomes the old one. An object larger than the limit is not
+    /// cached.
     fn insert(&mut self, key: ObjectKey, decoded: Decoded<K>) {
         if self.bytes + decoded.bytes > self.limit {
             self.old = std::mem::take(&mut self.young);
@@ -156,6 +157,7 @@ mod tests {
         spec: u32,
     }
 
+    /// Stores a Widget with this name, version and spec, and returns its entry.
     fn put(objects: &PrimaryCache, name: &str, version: u64, spec: &str) -> Arc<Entry<Encoded>> {
         let metadata = format!(r#"{{"name":"{name}","uid":"u-{name}","resourceVersion":"{version}"}}"#);
         let json = format!(r#"{{"metadata":{metadata},"spec":{spec}}}"#);
@@ -166,11 +168,14 @@ mod tests {
     fn object_is_decoded_once_for_each_version() {
         let objects = PrimaryCache::default();
         let reader = Reader::<Widget>::new(objects.codec().clone());
-        let first = put(&objects, "a", 1, "10");
-        let decoded = reader.get(&first).unwrap();
-        assert!(Arc::ptr_eq(&decoded, &reader.get(&first).unwrap()));
-        let second = put(&objects, "a", 2, "20");
-        assert_eq!((decoded.spec, reader.get(&second).unwrap().spec, reader.get(&first).unwrap().spec), (10, 20, 10));
+        let old_entry = put(&objects, "a", 1, "10");
+        let decoded = reader.get(&old_entry).unwrap();
+        assert!(Arc::ptr_eq(&decoded, &reader.get(&old_entry).unwrap()));
+        let new_entry = put(&objects, "a", 2, "20");
+        assert_eq!(
+            (decoded.spec, reader.get(&new_entry).unwrap().spec, reader.get(&old_entry).unwrap().spec),
+            (10, 20, 10)
+        );
     }
 
     #[test]
@@ -179,10 +184,10 @@ mod tests {
         let entries: Vec<_> = (0..100).map(|number| put(&objects, &format!("w-{number:03}"), 1, "1")).collect();
         let size = entries[0].value.decode(objects.codec()).unwrap().len();
         let reader = Reader::<Widget>::with_hot_bytes(objects.codec().clone(), size * 10);
-        let kept = reader.get(&entries[0]).unwrap();
+        let first_object = reader.get(&entries[0]).unwrap();
         for entry in &entries {
             reader.get(entry).unwrap();
-            assert!(Arc::ptr_eq(&kept, &reader.get(&entries[0]).unwrap()), "what is read all the time stays");
+            assert!(Arc::ptr_eq(&first_object, &reader.get(&entries[0]).unwrap()), "what is read all the time stays");
             let decoded_cache = reader.decoded_cache.lock();
             assert!(decoded_cache.young.len() + decoded_cache.old.len() <= 10);
         }

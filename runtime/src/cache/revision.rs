@@ -12,13 +12,14 @@ pub(crate) struct Revision {
 }
 
 impl Revision {
-    /// Returns the revision of an object from a watch.
+    /// Returns the revision of an object, without a generation if its kind has none.
     pub(crate) fn of(header: &Header) -> Self {
         let generation = Some(header.generation).filter(|generation| *generation != 0);
         Self { version: header.resource_version.clone(), generation }
     }
 
-    /// Returns whether the spec has not changed in between. If one of the revisions has no generation, no field may have changed.
+    /// Returns whether two revisions have the same generation, so that the spec is the same. If one of them has no generation, the method
+    /// compares the resourceVersions, so that a change of any field counts.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self.generation, other.generation) {
             (Some(one), Some(other)) => one == other,

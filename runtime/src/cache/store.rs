@@ -156,8 +156,10 @@ impl<V> Store<V> {
             }
             state.share_allocations(&mut header);
         }
+        // The store is not locked here, since creating a value takes a while.
         match value(&header) {
             Ok(value) => Ok(self.state.write().insert(Entry::new(header, value).into())),
+            // The watch has reported this version, although its object can't be stored: passes must not wait for it.
             Err(error) => {
                 self.state.write().versions.record(&header.resource_version);
                 Err(error)
@@ -165,11 +167,12 @@ impl<V> Store<V> {
         }
     }
 
-    /// Removes an object after its deletion event; ignored if the store has a newer object with that name.
+    /// Removes an object after its deletion event. The event is ignored if the store has a newer object with the same name.
     pub fn delete(&self, header: &Header) -> Change<V> {
         let mut state = self.state.write();
         state.versions.record(&header.resource_version);
         match state.get(&header.key) {
+            // With another uid, the stored object is newer if it was created after the deletion, and older if the watch missed its end.
             Some(entry) if entry.header.uid == header.uid || !entry.header.is_newer_than(header) => {
                 state.remove(&header.key).map_or(Change::Unchanged, |old| Change::Deleted { old })
             }
@@ -177,8 +180,8 @@ impl<V> Store<V> {
         }
     }
 
-    /// Removes and returns the objects that `is_removed` selects, sorted by key. They still exist in the cluster, so no version is
-    /// recorded.
+    /// Removes and returns the objects that `is_removed` accepts, sorted by key. They still exist in the cluster: this is not the effect of
+    /// an event, so the progress of the watch does not change.
     pub(crate) fn remove_where(&self, is_removed: impl Fn(&Header) -> bool) -> Vec<Arc<Entry<V>>> {
         let mut state = self.state.write();
         let removed = state.entries.extract_if(|entry| is_removed(&entry.0.header));
@@ -187,7 +190,7 @@ impl<V> Store<V> {
         removed
     }
 
-    /// Empties the store; the objects still exist in the cluster. Until the next relist ends, the store is not synced.
+    /// Removes all objects, although they still exist in the cluster. The store counts as not synced until the next relist ends.
     pub(crate) fn clear(&self) {
         self.synced.store(false, Ordering::Release);
         self.remove_where(|_| true);
@@ -195,21 +198,22 @@ impl<V> Store<V> {
 
     /// Begins a relist: objects that are not applied until [`Store::finish_replace`] will be removed.
     ///
-    /// A relist that broke off needs no end; the next one begins again.
+    /// After a relist that failed, the next call of this method starts over; [`Store::finish_replace`] must not be called for the failed
+    /// one.
     pub fn begin_replace(&self) {
         let mut state = self.state.write();
         state.listing = state.listing.wrapping_add(1);
         state.versions.begin_listing();
     }
 
-    /// Returns whether no entry and no index of one is left.
+    /// Returns whether the store and its index of owners are empty.
     #[cfg(test)]
     pub(super) fn is_blank(&self) -> bool {
         let state = self.state.read();
         state.entries.is_empty() && state.children.is_empty()
     }
 
-    /// Ends a relist: removes and returns the objects that it did not contain, sorted by key, and marks the store as synced.
+    /// Ends a relist: removes and returns the objects that the new list did not contain, sorted by key, and marks the store as synced.
     pub fn finish_replace(&self) -> Vec<Arc<Entry<V>>> {
         let mut state = self.state.write();
         let listing = state.listing;
@@ -235,7 +239,8 @@ impl<V> StoreState<V> {
         self.entries.get(key).map(|entry| &entry.0)
     }
 
-    /// Marks the entry of the key as listed, and returns `Unchanged` if `header` is not newer.
+    /// Marks the stored entry with the key of `header` as contained in the current listing. Returns `Unchanged` if the entry is at least as
+    /// new as `header`; `None` if `header` has to be stored, because it is newer or there is no entry.
     fn mark_listed(&mut self, header: &Header) -> Option<Change<V>> {
         let EntryByKey(entry) = self.entries.get(&header.key)?;
         entry.set_listing(self.listing);
@@ -246,15 +251,15 @@ impl<V> StoreState<V> {
         Some(Change::Unchanged)
     }
 
-    /// Saves memory: lets a new header share equal labels, annotations, finalizers and owners with the entry of its key, or with the last
-    /// inserted entry.
+    /// Lets a new header share equal labels, annotations, finalizers and owners with the entry of its key, or else with the last inserted
+    /// entry, to save memory.
     fn share_allocations(&self, header: &mut Header) {
         if let Some(similar) = self.get(&header.key).cloned().or_else(|| self.last_inserted.upgrade()) {
             header.share_allocations(&similar.header);
         }
     }
 
-    /// Stores a new entry, unless the store has a newer one. Returns the change for the readers.
+    /// Stores a new entry, unless the store has the same or a newer version, and returns the effect on the store.
     fn insert(&mut self, new: Arc<Entry<V>>) -> Change<V> {
         // Another writer may have stored a newer version while the value was created.
         if let Some(change) = self.mark_listed(&new.header) {
@@ -277,6 +282,7 @@ impl<V> StoreState<V> {
         old
     }
 
+    /// Removes the entry of a key from the store and from the index of owners, and returns it; `None` if there is none.
     fn remove(&mut self, key: &ObjectKey) -> Option<Arc<Entry<V>>> {
         let old = self.entries.take(key)?.0;
         self.children.remove(&old);

@@ -20,7 +20,8 @@ pub(crate) fn without_managed_fields(json: &[u8]) -> serde_json::Result<Arc<[u8]
 
 /// Appends `json` to `out` without `metadata.managedFields` and without white space between tokens.
 ///
-/// All other bytes stay the same, with unknown fields and numbers of any size.
+/// Only the metadata is parsed, and the names of the top-level fields. All other bytes are copied, so unknown fields and numbers of any
+/// size stay exact.
 pub(super) fn strip(json: &[u8], out: &mut Vec<u8>) -> serde_json::Result<()> {
     let Fields(fields) = serde_json::from_slice(json)?;
     out.push(b'{');
@@ -57,8 +58,9 @@ fn write_name(name: &str, out: &mut Vec<u8>) -> serde_json::Result<()> {
     Ok(())
 }
 
-/// Copies valid JSON without the white space between tokens.
+/// Appends valid JSON to `out` without the white space between tokens.
 fn minify(json: &str, out: &mut Vec<u8>) {
+    // `start` is the begin of the bytes that are not copied yet. A backslash occurs only in strings, where it escapes the next byte.
     let (mut in_string, mut escaped, mut start) = (false, false, 0);
     for (index, byte) in json.bytes().enumerate() {
         match byte {
@@ -84,6 +86,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
     }
 }
 
+/// Collects the fields of a JSON object for [`Fields`].
 struct FieldsVisitor;
 
 impl<'de> Visitor<'de> for FieldsVisitor {
@@ -108,6 +111,7 @@ mod tests {
 
     use super::strip;
 
+    /// Returns the result of [`strip`] as text.
     fn stripped(json: &str) -> String {
         let mut out = Vec::new();
         strip(json.as_bytes(), &mut out).unwrap();
@@ -115,13 +119,13 @@ mod tests {
     }
 
     #[test]
-    fn managed_fields_go_and_the_rest_stays_as_it_was() {
+    fn managed_fields_are_removed_and_other_fields_stay() {
         let json = r#"{"metadata":{"name":"a","managedFields":[{"fieldsV1":{"f:spec":{}}}],"uid":"u"},"spec":{"managedFields":1}}"#;
         assert_eq!(stripped(json), r#"{"metadata":{"name":"a","uid":"u"},"spec":{"managedFields":1}}"#);
     }
 
     #[test]
-    fn white_space_goes_only_between_tokens() {
+    fn white_space_is_removed_only_between_tokens() {
         let json = "{ \"metadata\" : { } ,\n\t\"a \\\" b\\\\\": [ 1 , \" x \\\" y \" ] }\n";
         assert_eq!(stripped(json), "{\"metadata\":{},\"a \\\" b\\\\\":[1,\" x \\\" y \"]}");
     }

@@ -26,6 +26,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
+/// Reads a JSON string as [`Text`], and null as the empty text.
 struct TextVisitor;
 
 impl<'de> Visitor<'de> for TextVisitor {
@@ -56,6 +57,7 @@ pub(super) fn list(raw: Option<&RawValue>) -> serde_json::Result<PackedList> {
     Ok(packer.list())
 }
 
+/// Appends the strings of a JSON array to a packer.
 struct ListVisitor<'p>(&'p mut Packer);
 
 impl<'de> Visitor<'de> for ListVisitor<'_> {
@@ -73,28 +75,33 @@ impl<'de> Visitor<'de> for ListVisitor<'_> {
     }
 }
 
-/// Reads the entries of a JSON map of strings whose key `accept` selects into a packed map; an absent map is empty.
+/// Reads a JSON map of strings into a packed map, with only the keys that `accept` selects. An absent map is empty.
 pub(super) fn map(raw: Option<&RawValue>, accept: impl Fn(&str) -> bool) -> serde_json::Result<PackedMap> {
     let Some(raw) = raw else { return Ok(PackedMap::default()) };
     let mut packer = Packer::default();
-    serde_json::Deserializer::from_str(raw.get()).deserialize_map(MapVisitor(&mut packer, accept))?;
+    serde_json::Deserializer::from_str(raw.get()).deserialize_map(MapVisitor { packer: &mut packer, accept })?;
     Ok(packer.map())
 }
 
-struct MapVisitor<'p, W>(&'p mut Packer, W);
+/// Appends the keys that `accept` selects, each with its value, from a JSON object to a packer.
+struct MapVisitor<'p, F> {
+    packer: &'p mut Packer,
+    accept: F,
+}
 
-impl<'de, W: Fn(&str) -> bool> Visitor<'de> for MapVisitor<'_, W> {
+impl<'de, F: Fn(&str) -> bool> Visitor<'de> for MapVisitor<'_, F> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a map of strings")
     }
 
+    /// Appends a selected key and its value as two strings. The value of any other key may have any type.
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
         while let Some(key) = entries.next_key::<Text<'de>>()? {
-            if (self.1)(&key) {
-                self.0.push(&key);
-                self.0.push(&entries.next_value::<Text<'de>>()?);
+            if (self.accept)(&key) {
+                self.packer.push(&key);
+                self.packer.push(&entries.next_value::<Text<'de>>()?);
             } else {
                 entries.next_value::<IgnoredAny>()?;
             }

@@ -57,6 +57,7 @@ fn parse_uuid(text: &[u8]) -> Option<[u8; 16]> {
 }
 
 impl fmt::Display for Uid {
+    /// Writes the uid as it was parsed: a UUID in lower case with dashes, or the text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             UidRepr::Uuid(bytes) => {
@@ -84,7 +85,7 @@ mod tests {
     use super::{Uid, UidRepr};
 
     #[test]
-    fn uuid_is_packed_and_shown_as_it_came() {
+    fn uuid_is_stored_as_bytes_and_formatted_as_parsed() {
         let text = "0a1b2c3d-0e4f-5061-7283-94a5b6c7d8e9";
         let uid = Uid::from(text);
         assert!(matches!(uid.0, UidRepr::Uuid(_)));
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn any_other_text_stays_as_it_is() {
+    fn text_of_another_form_is_stored_as_text() {
         for text in ["", "node-1", "0A1B2C3D-0e4f-5061-7283-94a5b6c7d8e9", "0a1b2c3d00e4f-5061-7283-94a5b6c7d8e9"] {
             let uid = Uid::from(text);
             assert!(matches!(uid.0, UidRepr::Text(_)), "{text}");

@@ -41,6 +41,7 @@ impl From<u64> for ResourceVersion {
 }
 
 impl PartialOrd for ResourceVersion {
+    /// Compares numbers as numbers. A text is equal to the same text, and otherwise not comparable.
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Number(a), Self::Number(b)) => Some(a.cmp(b)),
@@ -108,7 +109,7 @@ pub(super) struct ReportedVersions {
 }
 
 impl ReportedVersions {
-    /// Records the version of an object that the watch or a listing reports.
+    /// Records the version of an object that the watch or a listing reports. During a listing the version does not count as progress yet.
     pub(super) fn record(&mut self, version: &ResourceVersion) {
         match (version.number(), &mut self.listing_maximum) {
             (Some(number), Some(listing_maximum)) => *listing_maximum = number.max(*listing_maximum),
@@ -117,11 +118,12 @@ impl ReportedVersions {
         }
     }
 
-    /// Begins a listing. A listing that broke off before doesn't count.
+    /// Begins a listing, and drops the versions of an earlier listing that did not end.
     pub(super) fn begin_listing(&mut self) {
         self.listing_maximum = Some(0);
     }
 
+    /// Ends a listing: its maximum version now counts as progress.
     pub(super) fn end_listing(&mut self) {
         self.highest = self.highest.max(self.listing_maximum.take().unwrap_or_default());
     }
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn version_is_shown_as_it_came() {
+    fn version_is_formatted_as_parsed() {
         for text in ["0", "12", "007", "+7", "", "v3", "18446744073709551616"] {
             assert_eq!(ResourceVersion::from(text).to_string(), text);
         }

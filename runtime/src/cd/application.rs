@@ -56,7 +56,7 @@ enum ApplicationCluster {
 }
 
 impl fmt::Debug for Application {
-    // Parameters and values may hold secrets.
+    /// Shows the source only, since parameters and values may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Application").field("source", &self.source).finish_non_exhaustive()
     }
@@ -234,11 +234,12 @@ impl Application {
         self
     }
 
-    /// Returns the application with its defaults and the name of its objects. `registered` is the cluster of the remote node that it is
-    /// below, as it is registered with the CD system; `None` if there is no remote node or no registration.
+    /// Checks the application, and returns it with all defaults and the name of its objects. Below a remote node, whose objects are in
+    /// another cluster, `registered` is that cluster as it is registered with the CD system; `None` without a remote node or a
+    /// registration.
     ///
     /// # Errors
-    /// If a part of it is invalid.
+    /// If an option of the application is invalid.
     pub(crate) fn resolve(
         self,
         owner: &ApplicationOwner<'_>,
@@ -314,10 +315,11 @@ fn field_name(node: &str) -> String {
     node.rsplit('/').next().unwrap_or(node).replace('_', "-")
 }
 
-/// Returns the name of the objects of an application, which is the default name of its release: its name, and a hash of the operator, the
-/// owner and the node. No other owner of the cluster derives it. An owner that was deleted and created again derives the same one: it
-/// waits until the objects of the former owner, which are marked with its uid, are gone, and the two never deploy the same chart at a
-/// time.
+/// Returns the name of the objects that deploy an application, which is also the default name of its release: the name of the application
+/// and a hash of the operator, the owner and the node. No other owner in the cluster gets the same name.
+///
+/// An owner that is deleted and created again gets the same name as before. It waits until the objects of the former owner, which carry the
+/// uid of that owner, are gone. So the two owners never deploy the same chart at the same time.
 fn object_name(name: &str, owner: &ApplicationOwner<'_>) -> String {
     let namespace = owner.object_namespace.unwrap_or_default();
     let texts = [owner.operator, &*owner.kind, namespace, owner.name, owner.node, name];
@@ -326,6 +328,7 @@ fn object_name(name: &str, owner: &ApplicationOwner<'_>) -> String {
     let hash = text_hash(texts.into_iter().chain(cluster), HASH / 2);
     let lowercase = name.to_ascii_lowercase();
     let label: String = lowercase.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    // Leaves room for a hyphen and the hash.
     let stem = label.trim_matches('-');
     let stem = stem[..stem.len().min(MAX_RELEASE_NAME - HASH - 1)].trim_end_matches('-');
     // A name that begins with a digit is no name of a Service, and some charts derive one.

@@ -23,8 +23,8 @@ use std::{fmt, marker::PhantomData};
 /// The `Application` has the finalizer of Argo CD from the beginning, so its deletion waits until Argo CD has removed the objects that
 /// it deployed, whoever deletes it.
 ///
-/// Below a remote node (see [`scope`](crate::scope)), Argo CD deploys into the cluster of that node. The operator registers the cluster by a
-/// Secret in the namespace of Argo CD, which all applications share that are deployed there, and deletes it after the last of them. The
+/// Below a remote node (see [`scope`](crate::scope)), Argo CD deploys into the cluster of that node. The operator registers the cluster by
+/// a Secret in the namespace of Argo CD, which all applications share that are deployed there, and deletes it after the last of them. The
 /// credentials are those of the kubeconfig, so they need the rights for all objects in the charts.
 ///
 /// The type parameter has the settings of the installation of Argo CD:
@@ -73,6 +73,7 @@ impl<S: ArgoCdSettings> Driver for ArgoCd<S> {
     const ACCESS: &'static [Access] = &[Access::applied(application_kind)];
     const REGISTRATION: Option<Registration> = Some(registration::<S>());
 
+    /// Returns the `Application` of Argo CD that deploys the application.
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
         let ApplicationSpec { name, object_name, namespace, .. } = application;
         let mut spec = json!({
@@ -82,16 +83,16 @@ impl<S: ArgoCdSettings> Driver for ArgoCd<S> {
             "syncPolicy": sync_policy(application)?,
         });
         if !application.ignored_differences.is_empty() {
-            let ignored = application.ignored_differences.iter().map(|ignored| {
-                let mut entry = json!({"kind": ignored.kind, "jsonPointers": ignored.pointers});
-                if !ignored.group.is_empty() {
-                    entry["group"] = ignored.group.as_str().into();
+            let differences = application.ignored_differences.iter().map(|difference| {
+                let mut entry = json!({"kind": difference.kind, "jsonPointers": difference.pointers});
+                if !difference.group.is_empty() {
+                    entry["group"] = difference.group.as_str().into();
                 }
                 entry
             });
-            spec["ignoreDifferences"] = ignored.collect();
+            spec["ignoreDifferences"] = differences.collect();
         }
-        // Argo CD only displays it. The readiness of the `Application` reads it: its health may be `Degraded`.
+        // Argo CD only displays `info`. opgen reads it to judge the `Application`, which is then ready also with the health `Degraded`.
         if application.allows_degraded {
             spec["info"] = json!([{"name": ALLOW_DEGRADED, "value": "true"}]);
         }
@@ -109,7 +110,7 @@ impl<S: ArgoCdSettings> Driver for ArgoCd<S> {
     }
 }
 
-/// Returns the name of the cluster in Argo CD.
+/// Returns the name by which the cluster of the application is registered with Argo CD. An application with a kubeconfig is refused.
 fn cluster_name<S: ArgoCdSettings>(application: &ApplicationSpec) -> Result<&str, InvalidApplication> {
     match &application.destination {
         ApplicationDestination::Default => Ok(S::CLUSTER),
@@ -121,7 +122,8 @@ fn cluster_name<S: ArgoCdSettings>(application: &ApplicationSpec) -> Result<&str
     }
 }
 
-/// Returns the source of an application, without empty parts: Argo CD would remove them.
+/// Returns the field `source` of the `Application`: the repository, the revision and the settings of Helm. It contains no empty fields,
+/// since Argo CD would remove them.
 fn source(application: &ApplicationSpec) -> Result<Value, InvalidApplication> {
     let helm = helm(application);
     let mut source = match &application.source {
@@ -147,7 +149,7 @@ fn source(application: &ApplicationSpec) -> Result<Value, InvalidApplication> {
     Ok(source)
 }
 
-/// Returns the settings of Helm; `None` if all are the defaults.
+/// Returns the field `helm` of the source, with the name of the release, the parameters and the values; `None` if none of them is set.
 fn helm(application: &ApplicationSpec) -> Option<Value> {
     let mut helm = Map::new();
     if let Some(release) = &application.release {
@@ -162,7 +164,8 @@ fn helm(application: &ApplicationSpec) -> Option<Value> {
         helm.insert("parameters".into(), parameters.collect());
     }
     if let Some(values) = &application.values {
-        // As text, since the schema of the other field, `valuesObject`, says nothing about the fields below it. JSON is YAML.
+        // The field takes the values as YAML text, and JSON is YAML. The schema of the alternative `valuesObject` does not describe the
+        // fields below it.
         helm.insert("values".into(), format!("{values:#}").into());
     }
     (!helm.is_empty()).then_some(Value::Object(helm))
@@ -173,7 +176,7 @@ fn helm(application: &ApplicationSpec) -> Option<Value> {
 /// # Errors
 /// If the namespace has labels or annotations, and is not created by Argo CD.
 fn sync_policy(application: &ApplicationSpec) -> Result<Value, InvalidApplication> {
-    // Without a limit, since what an application waits for may take longer than any.
+    // The number of retries has no limit, since the application may wait for an object for any time.
     let backoff = json!({"duration": "5s", "factor": 2, "maxDuration": "3m"});
     let mut policy = json!({
         "automated": {"selfHeal": true, "prune": true}, "retry": {"limit": -1, "backoff": backoff},

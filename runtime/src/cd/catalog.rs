@@ -147,7 +147,7 @@ pub struct HelmApplicationParameter {
 }
 
 impl fmt::Debug for HelmApplicationParameter {
-    // The value may be a secret.
+    /// Shows the name only, since the value may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HelmApplicationParameter").field("name", &self.name).finish_non_exhaustive()
     }
@@ -185,7 +185,7 @@ impl HelmApplication {
             .ok_or_else(|| CatalogError::UnknownVersion { name: self.application_name(), version: version.to_owned() })
     }
 
-    /// Returns the application in a version.
+    /// Returns the application in a version, with the options that the object of the catalog sets.
     ///
     /// # Errors
     /// If there is no such version, or if it has neither a chart nor a branch.
@@ -269,8 +269,8 @@ impl Catalog {
     /// A yield while the catalog is not read yet.
     fn read<T>(&self, read: impl FnOnce(&[Arc<HelmApplication>]) -> T) -> Result<T> {
         let applications: Vec<_> = self.applications.read(|objects| {
-            let own = objects.iter().filter(|(namespace, ..)| *namespace == self.namespace);
-            own.map(|(_, _, application)| application.clone()).collect()
+            let in_namespace = objects.iter().filter(|(namespace, ..)| *namespace == self.namespace);
+            in_namespace.map(|(_, _, application)| application.clone()).collect()
         })?;
         Ok(read(&applications))
     }
@@ -285,7 +285,7 @@ impl<O: Owner> Controller<O> {
     }
 }
 
-/// Returns the application of a name.
+/// Returns the application with this name. Fails if no application has the name, or if several have it.
 fn find<'a>(applications: &'a [Arc<HelmApplication>], name: &str) -> Result<&'a HelmApplication, CatalogError> {
     let mut found = applications.iter().filter(|application| application.application_name() == name);
     match (found.next(), found.next()) {
@@ -295,7 +295,8 @@ fn find<'a>(applications: &'a [Arc<HelmApplication>], name: &str) -> Result<&'a 
     }
 }
 
-/// Returns why the selected applications, with their versions, can't be deployed together.
+/// Returns the reasons why the selected applications can't be deployed together: applications and versions that do not exist, and
+/// dependencies that the selection does not meet. `selected` has the version of each application by its name.
 fn conflicts(applications: &[Arc<HelmApplication>], selected: &BTreeMap<&str, &str>) -> Vec<CatalogError> {
     let mut errors = Vec::new();
     for (name, version) in selected {
@@ -303,8 +304,10 @@ fn conflicts(applications: &[Arc<HelmApplication>], selected: &BTreeMap<&str, &s
         match found {
             Ok(found) => {
                 let application = format!("{name} {version}");
-                let failures =
-                    found.dependencies.iter().filter_map(|wanted| conflict_with(&application, wanted, selected));
+                let failures = found
+                    .dependencies
+                    .iter()
+                    .filter_map(|dependency| conflict_with(&application, dependency, selected));
                 errors.extend(failures);
             }
             Err(error) => errors.push(error),
@@ -313,7 +316,8 @@ fn conflicts(applications: &[Arc<HelmApplication>], selected: &BTreeMap<&str, &s
     errors
 }
 
-/// Returns why the selection does not meet a dependency; `None` if it does.
+/// Returns why the selection does not meet a dependency of `application`; `None` if it does. `selected` has the version of each selected
+/// application by its name.
 fn conflict_with(
     application: &str,
     wanted: &HelmApplicationDependency,

@@ -182,7 +182,7 @@ pub enum ApplicationDestination {
 }
 
 impl fmt::Debug for ApplicationSpec {
-    // Parameters and values may hold secrets.
+    /// Shows neither parameters nor values, since they may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ApplicationSpec")
             .field("object_name", &self.object_name)
@@ -202,7 +202,7 @@ pub struct Parameter {
 }
 
 impl fmt::Debug for Parameter {
-    // The value may be a secret.
+    /// Shows the name only, since the value may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Parameter").field("name", &self.name).finish_non_exhaustive()
     }

@@ -92,6 +92,7 @@ impl Driver for HelmCharts {
     const REGISTRATION: Option<Registration> = Some(RELEASES);
     const ACCESS: &'static [Access] = &[Access::applied(helm_repository), Access::applied(helm_release)];
 
+    /// Returns a `HelmRepository` and the `HelmRelease` of a chart in it. Refuses an application whose source is not a chart repository.
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
         let ApplicationSource::Chart { repository, chart, version } = &application.source else {
             return Err(wrong_driver(application));
@@ -112,6 +113,7 @@ impl Driver for OciCharts {
     const REGISTRATION: Option<Registration> = Some(RELEASES);
     const ACCESS: &'static [Access] = &[Access::applied(oci_repository), Access::applied(helm_release)];
 
+    /// Returns an `OCIRepository` and the `HelmRelease` of the chart in it. Refuses an application whose source is not an OCI registry.
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
         let ApplicationSource::Chart { repository, chart, version } = &application.source else {
             return Err(wrong_driver(application));
@@ -120,7 +122,8 @@ impl Driver for OciCharts {
             return Err(wrong_driver(application));
         }
         let url = format!("{}/{chart}", repository.trim_end_matches('/'));
-        // A tag has no `+`; Helm writes an underscore in its place. A signed chart has another layer.
+        // A tag can't contain `+`, so Helm pushes a chart with an underscore in its place. The media type selects the layer with the chart,
+        // since a signed chart has another layer.
         let layer = json!({"mediaType": CHART_LAYER, "operation": "copy"});
         let reference = json!({"tag": version.replace('+', "_")});
         let source = json!({"interval": INTERVAL, "url": url, "ref": reference, "layerSelector": layer});
@@ -135,6 +138,7 @@ impl Driver for GitCharts {
     const REGISTRATION: Option<Registration> = Some(RELEASES);
     const ACCESS: &'static [Access] = &[Access::applied(git_repository), Access::applied(helm_release)];
 
+    /// Returns a `GitRepository` and the `HelmRelease` of a chart in it. Refuses an application whose source is not a chart in git.
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
         let ApplicationSource::GitChart { repository, revision, path } = &application.source else {
             return Err(wrong_driver(application));
@@ -155,6 +159,7 @@ impl Driver for GitManifests {
     const REGISTRATION: Option<Registration> = Some(KUSTOMIZATIONS);
     const ACCESS: &'static [Access] = &[Access::applied(git_repository), Access::applied(kustomization)];
 
+    /// Returns a `GitRepository` and the `Kustomization` of a folder in it. Refuses an application whose source is not manifests in git.
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
         let ApplicationSource::GitManifests { repository, revision, path } = &application.source else {
             return Err(wrong_driver(application));
@@ -169,7 +174,7 @@ fn is_registry(repository: &str) -> bool {
     repository.starts_with("oci://")
 }
 
-/// Returns the error of an application with a source for another driver.
+/// Returns the error for an application with a source for another driver of Flux. It names the right driver.
 fn wrong_driver(application: &ApplicationSpec) -> InvalidApplication {
     let (source, driver) = match &application.source {
         ApplicationSource::Chart { repository, .. } if is_registry(repository) => {
@@ -182,7 +187,8 @@ fn wrong_driver(application: &ApplicationSpec) -> InvalidApplication {
     InvalidApplication::new(format!("use the driver `flux::{driver}` for {source}"))
 }
 
-/// Returns the object of Flux that deploys an application, into the cluster of the application.
+/// Returns the `HelmRelease` or `Kustomization` of an application with the given spec. If the application is deployed into the cluster of a
+/// kubeconfig, adds a reference to the Secret, which must be in the namespace of the object.
 fn deploying_object(kind: &Kind, application: &ApplicationSpec, mut spec: Value) -> Result<Value, InvalidApplication> {
     match &application.destination {
         ApplicationDestination::Default => {}
@@ -228,8 +234,8 @@ fn git_reference(revision: &GitRevision) -> Value {
     }
 }
 
-/// Returns the name of a source with a spec. Another repository or revision gives another name. So the `HelmRelease` or `Kustomization`
-/// that names the source has a new generation, too: otherwise it would still be ready with the former source.
+/// Returns the name of a source object, with a hash of its spec: another repository or revision gives another name. So the `HelmRelease` or
+/// `Kustomization` that refers to the source changes as well, and is not ready until Flux has deployed the new source.
 fn source_name(application: &ApplicationSpec, spec: &Value) -> String {
     format!("{}-{}", application.object_name, text_hash([&*digest(spec)], 4))
 }
@@ -253,8 +259,8 @@ fn release(application: &ApplicationSpec, chart: Value) -> Result<Value, Invalid
         spec[field] = value.clone();
     }
     if !application.ignored_differences.is_empty() {
-        let ignored = application.ignored_differences.iter();
-        let ignored = ignored.map(|ignored| json!({"paths": ignored.pointers, "target": target(ignored)}));
+        let differences = application.ignored_differences.iter();
+        let ignored = differences.map(|difference| json!({"paths": difference.pointers, "target": target(difference)}));
         spec["driftDetection"]["ignore"] = ignored.collect();
     }
     if let Some(values) = parameters::merge(application.values.clone(), &application.parameters)? {
@@ -263,7 +269,7 @@ fn release(application: &ApplicationSpec, chart: Value) -> Result<Value, Invalid
     deploying_object(&helm_release(), application, spec)
 }
 
-/// Refuses an application with labels or annotations of the namespace.
+/// Fails if the application sets labels or annotations of its namespace, which Flux can't set.
 fn refuse_namespace_metadata(application: &ApplicationSpec) -> Result<(), InvalidApplication> {
     if application.namespace_labels.is_empty() && application.namespace_annotations.is_empty() {
         return Ok(());
@@ -272,7 +278,7 @@ fn refuse_namespace_metadata(application: &ApplicationSpec) -> Result<(), Invali
     Err(InvalidApplication::new(problem))
 }
 
-/// Returns the objects whose differences Flux ignores.
+/// Returns the selector of the objects whose differences Flux ignores: their kind, and their group unless it is the core group.
 fn target(ignored: &IgnoredDifference) -> Value {
     match &*ignored.group {
         "" => json!({"kind": ignored.kind}),
@@ -280,7 +286,8 @@ fn target(ignored: &IgnoredDifference) -> Value {
     }
 }
 
-/// Returns the `Kustomization` of manifests in a folder of a source.
+/// Returns the `Kustomization` that deploys the manifests in a folder of the `GitRepository` with the name `source`. Fails if the
+/// application has an option that Flux can't apply to manifests.
 fn manifests(application: &ApplicationSpec, path: &str, source: &str) -> Result<Value, InvalidApplication> {
     let ApplicationSpec { release, parameters, values, .. } = application;
     if release.is_some() || !parameters.is_empty() || values.is_some() {

@@ -107,9 +107,9 @@ impl ApplicationHarness {
     pub fn resolve<D: Driver>(&self, application: Application) -> Result<ApplicationSpec, InvalidApplication> {
         let namespace = self.namespace.as_deref();
         let is_remote = self.remote.is_some();
-        // Without a registration, the objects are in the cluster of the remote node, too.
+        // A driver without a registration deploys by objects in the cluster of the remote node, and not in that of the operator.
         let has_remote_objects = is_remote && D::REGISTRATION.is_none();
-        // The identity of the cluster, as passes have it: the path of the Secret with its kubeconfig from the operator's cluster.
+        // The operator identifies a cluster by the path of the Secret with its kubeconfig, which starts in the operator's cluster.
         let cluster = match &self.remote {
             Some((kubeconfig, _)) => format!("/{}/{kubeconfig}", namespace.unwrap_or(REMOTE_NAMESPACE)),
             None => String::new(),
@@ -126,12 +126,13 @@ impl ApplicationHarness {
         application.resolve(&owner, self.registered_cluster::<D>().as_ref())
     }
 
-    /// Returns the cluster of the remote node, as it is registered with the CD system of a driver.
+    /// Returns the cluster of the remote node, as it is registered with the CD system of the driver. `None` if the application is not below
+    /// a remote node, or if the driver has no registration.
     fn registered_cluster<D: Driver>(&self) -> Option<RegisteredCluster> {
         let ((kubeconfig, credentials), registration) = self.remote.as_ref().zip(D::REGISTRATION)?;
         // The last kind of the driver is that of the object which deploys the application.
-        let users = D::ACCESS.iter().rev().find_map(Access::kind)?;
-        Some(RegisteredCluster::new(registration, credentials, kubeconfig, self.namespace.as_deref(), &users))
+        let deploying_kind = D::ACCESS.iter().rev().find_map(Access::kind)?;
+        Some(RegisteredCluster::new(registration, credentials, kubeconfig, self.namespace.as_deref(), &deploying_kind))
     }
 }
 

@@ -128,13 +128,14 @@ impl Driver for Helm {
     const ACCESS: &'static [Access] = &[Access::applied(kind_of::<HelmDeployment>)];
     const REGISTRATION: Option<Registration> = Some(REGISTRATION);
 
+    /// Returns the `HelmDeployment` that describes the release of the application.
     fn objects(application: &ApplicationSpec) -> Result<Vec<Value>, InvalidApplication> {
         let namespace = application.owner_namespace.as_deref().unwrap_or(NAMESPACE);
         let spec = spec(application, namespace)?;
         if let Some(problem) = spec.problem() {
             return Err(InvalidApplication::new(problem));
         }
-        // Another release has another object, so that the former one is removed first.
+        // A change of the release or of its namespace gives an object with another name, and the former object is deleted with its release.
         let hash = text_hash([spec.release.as_str(), spec.namespace.as_str()], HASH);
         let kind = kind_of::<HelmDeployment>();
         Ok(vec![json!({
@@ -146,7 +147,8 @@ impl Driver for Helm {
     }
 }
 
-/// Returns the spec of the object that deploys an application. `namespace` is that of the object.
+/// Returns the spec of the `HelmDeployment` of an application. `namespace` is the namespace of the `HelmDeployment`. Fails if the
+/// application has an option that Helm can't deploy.
 fn spec(application: &ApplicationSpec, namespace: &str) -> Result<HelmDeploymentSpec, InvalidApplication> {
     let ApplicationSource::Chart { repository, chart, version } = &application.source else {
         return Err(InvalidApplication::new("Helm deploys charts of a repository or of a registry only"));
@@ -176,7 +178,8 @@ fn spec(application: &ApplicationSpec, namespace: &str) -> Result<HelmDeployment
     })
 }
 
-/// Returns the kubeconfig of the cluster; `None` for that of the operator.
+/// Returns the reference to the Secret with the kubeconfig of the application's cluster; `None` for the operator's cluster. The Secret must
+/// be in `own`, the namespace of the `HelmDeployment`.
 fn kubeconfig(application: &ApplicationSpec, own: &str) -> Result<Option<HelmKubeconfig>, InvalidApplication> {
     match &application.destination {
         ApplicationDestination::Default => Ok(None),

@@ -3,7 +3,7 @@
 use crate::{shape::ClusterCredentials, text_hash::text_hash};
 use serde_json::{Map, Value, json};
 
-/// Returns the Secret with the kubeconfig of a cluster. Its name derives from the server.
+/// Returns the Secret with the kubeconfig of a cluster. Its name has a hash of the server, so each cluster has a Secret of its own.
 pub(super) fn kubeconfig_secret(prefix: &str, namespace: &str, key: &str, credentials: &ClusterCredentials) -> Value {
     json!({
         "apiVersion": "v1",
@@ -40,7 +40,7 @@ pub(super) fn kubeconfig(credentials: &ClusterCredentials) -> Value {
     })
 }
 
-/// Returns the fields that are set.
+/// Returns the fields that have a value as a JSON map.
 fn fields<'a>(fields: impl IntoIterator<Item = (&'a str, &'a Option<String>)>) -> Map<String, Value> {
     let set = fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.as_deref()?.into())));
     set.collect()

@@ -27,8 +27,9 @@ pub(crate) struct RegisteredCluster {
 }
 
 impl RegisteredCluster {
-    /// Returns the cluster of these credentials, which are those of the kubeconfig with the path `kubeconfig`. `users` is the kind of the
-    /// objects that deploy applications into it.
+    /// Returns the cluster with the Secret that `registration` builds from the credentials. A label of the Secret names `users`, the kind
+    /// of the objects that deploy applications into the cluster. An annotation names `kubeconfig`, the path of the kubeconfig from which
+    /// the credentials are.
     pub(crate) fn new(
         registration: Registration,
         credentials: &ClusterCredentials,
@@ -60,7 +61,8 @@ impl RegisteredCluster {
         ObjectKey::new(Some(self.namespace()), self.name())
     }
 
-    /// Returns the cluster as an application names it.
+    /// Returns the destination of the applications in this cluster: the name of the registration, or the kubeconfig in its Secret if the CD
+    /// system finds the cluster by a kubeconfig.
     pub(crate) fn destination(&self) -> ApplicationDestination {
         match self.kubeconfig_key {
             None => ApplicationDestination::Registered(self.name().to_owned()),
@@ -72,7 +74,8 @@ impl RegisteredCluster {
         }
     }
 
-    /// Adds the marks of a user of the registration to an object: the label with the Secret, and the annotation with the kubeconfig.
+    /// Marks an object that deploys into this cluster: adds a label with the name of the Secret and an annotation with the path of the
+    /// kubeconfig.
     pub(crate) fn mark_user(&self, object: &mut Value) {
         object["metadata"]["labels"][REGISTRATION_LABEL] = json!(self.name());
         object["metadata"]["annotations"][KUBECONFIG_ANNOTATION] = json!(self.kubeconfig);

@@ -36,7 +36,7 @@ pub enum ApplicationSource {
 }
 
 impl fmt::Debug for ApplicationSource {
-    // A URL may have a password.
+    /// Shows all fields except the URL of the repository, which may contain a password.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Chart { chart, version, .. } => {

@@ -6,7 +6,7 @@ use kube::api::Patch;
 use serde_json::{Value, json};
 
 impl Client {
-    /// Adds a finalizer to the version of the object that was read; it is a conflict if the object has changed since.
+    /// Adds a finalizer to an object. The call fails with a conflict if the object has changed since `object` was read.
     pub(crate) async fn add_finalizer(
         &self,
         target: Target<'_>,
@@ -14,6 +14,7 @@ impl Client {
         finalizer: &str,
         manager: &str,
     ) -> Result<Value, CallError> {
+        // The index `-` appends to an existing list. Without a list, the patch has to create it.
         let operation = if object.finalizers.is_empty() {
             json!({"op": "add", "path": "/metadata/finalizers", "value": [finalizer]})
         } else {
@@ -22,7 +23,8 @@ impl Client {
         self.patch_finalizers(target, object, operation, manager).await
     }
 
-    /// Removes a finalizer from the version of the object that was read; `None` if the object doesn't have it.
+    /// Removes a finalizer from an object, and returns the object. The call fails with a conflict if the object has changed since `object`
+    /// was read. `None` if the object doesn't have the finalizer; then there is no call.
     pub(crate) async fn remove_finalizer(
         &self,
         target: Target<'_>,
@@ -35,9 +37,9 @@ impl Client {
         self.patch_finalizers(target, object, operation, manager).await.map(Some)
     }
 
-    /// Sends a JSON patch that fails if the object has changed. The patch also replaces the resourceVersion with the one that was
-    /// read, so the API server responds to a stale patch with 409. It responds with 422 if the index in `metadata.finalizers` no
-    /// longer exists. [`CallError::is_conflict`] is true for both.
+    /// Sends a JSON patch that fails if the object has changed since `object` was read. Besides `operation`, the patch sets the
+    /// resourceVersion of `object`, so the API server responds to a stale patch with 409. It responds with 422 if the index in
+    /// `metadata.finalizers` no longer exists. [`CallError::is_conflict`] is true for both codes.
     async fn patch_finalizers(
         &self,
         target: Target<'_>,

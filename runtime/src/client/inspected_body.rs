@@ -9,8 +9,8 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-/// Wraps a client so that the bytes of its responses are inspected. `begin` is called for each request, and returns the function that gets
-/// the bytes of the response as they arrive. Its error ends the response.
+/// Returns a client that passes the bytes of response bodies to a function. `begin` is called for each request, and returns the function
+/// that inspects the response to the request, as the bytes arrive. An error of this function ends the response with the error.
 pub(crate) fn inspect_responses<I, E>(
     client: kube::Client,
     begin: impl Fn(&Request<Body>) -> I + Clone + Send + Sync + 'static,
@@ -55,6 +55,7 @@ where
     type Data = <Body as HttpBody>::Data;
     type Error = Box<dyn Error + Send + Sync>;
 
+    /// Returns the next frame after `inspect` has seen its bytes. If `inspect` fails, its error replaces the frame and the body ends.
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -32,10 +32,11 @@ impl Client {
         Self { page_size, ..self }
     }
 
-    /// Reads a list page by page, and collects what `read` returns for each object, which is decoded as `I`.
+    /// Reads a list page by page, decodes each object as `I`, and collects the results of `read`, without `None`. If the continue token
+    /// expires, the list starts again.
     ///
     /// # Errors
-    /// Fails if a call fails, or if the continue token expires several times.
+    /// Fails if a call fails, or if the token has expired more than `RESTARTS` times.
     pub(crate) async fn list_each<I: DeserializeOwned, T>(
         &self,
         target: Target<'_>,
@@ -53,7 +54,7 @@ impl Client {
                     }
                     token = Some(page.metadata.next);
                 }
-                // The list restarts, since objects on earlier pages may be deleted by now.
+                // The token has expired (410 Gone). The collected items are dropped, since their objects may be deleted by now.
                 Err(error) if error.code() == 410 && !is_first && restarts < RESTARTS => {
                     restarts += 1;
                     items.clear();
@@ -63,7 +64,7 @@ impl Client {
         }
     }
 
-    /// Reads one page of a list.
+    /// Reads one page of a list; `token` is the continue token of the page before, and `None` for the first page.
     async fn page<I: DeserializeOwned>(
         &self,
         target: Target<'_>,
@@ -82,7 +83,7 @@ impl Client {
         self.json(request).await.map_err(|source| target.call_error(Verb::List, "", source))
     }
 
-    /// Returns the objects with these labels.
+    /// Returns the objects that match the label selector `labels`; without a selector, all objects of the target.
     pub(crate) async fn list<I: DeserializeOwned>(
         &self,
         target: Target<'_>,
@@ -91,7 +92,8 @@ impl Client {
         self.list_each(target, Selectors { labels, fields: None }, Some).await
     }
 
-    /// Reads an object by a list with a field selector, for kinds that the operator may list and not get.
+    /// Reads one object by a list with a field selector, for kinds on which the operator has the right to list and not to get. `None` if
+    /// the object does not exist.
     pub(crate) async fn list_named(&self, target: Target<'_>) -> Result<Option<Value>, CallError> {
         let fields = format!("metadata.name={}", segment::field_selector_value(target.name));
         let objects = self.list_each(target, Selectors { labels: None, fields: Some(&fields) }, Some).await?;
@@ -112,21 +114,22 @@ mod tests {
     use serde_json::json;
     use std::{convert::Infallible, sync::Arc};
 
-    /// Returns a server of five objects; the first continuations may have expired.
+    /// Returns a client of a server with five objects and the queries of its requests. The server answers the first `expired` requests that
+    /// have a continue token with 410.
     fn server(expired: usize) -> (Client, Arc<Mutex<Vec<String>>>) {
         let requests = Arc::new(Mutex::new(Vec::new()));
         let (log, remaining) = (requests.clone(), Mutex::new(expired));
         let answer = move |request: Request<Body>| {
             let query = request.uri().query().unwrap_or_default().to_owned();
             let value = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.parse::<usize>().ok());
-            let (limit, first) = (value("limit=").unwrap_or(usize::MAX), value("continue="));
+            let (limit, token) = (value("limit=").unwrap_or(usize::MAX), value("continue="));
             log.lock().push(query.clone());
             let mut remaining = remaining.lock();
-            let (code, body) = if first.is_some() && *remaining > 0 {
+            let (code, body) = if token.is_some() && *remaining > 0 {
                 *remaining -= 1;
                 (410, json!({"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"}))
             } else {
-                let first = first.unwrap_or_default();
+                let first = token.unwrap_or_default();
                 let next = first + limit.min(5 - first);
                 let token = if next < 5 { next.to_string() } else { String::new() };
                 (200, json!({"metadata": {"continue": token}, "items": (first..next).collect::<Vec<_>>()}))
@@ -137,6 +140,7 @@ mod tests {
         (Client::new(kube::Client::new(tower::service_fn(answer), "default")).with_page_size(2), requests)
     }
 
+    /// Returns the list of objects with the label `app=web`, which are numbers.
     async fn numbers(client: &Client) -> Result<Vec<u64>, CallError> {
         let kind = kind_of::<Pod>();
         let target = Target { kind: &kind, namespace: None, name: "" };
@@ -157,13 +161,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_list_whose_continuation_expires_begins_again_and_holds_each_object_once() {
-        let (client, _asked) = server(2);
+        let (client, _requests) = server(2);
         assert_eq!(numbers(&client).await.unwrap(), [0, 1, 2, 3, 4]);
     }
 
     #[tokio::test]
-    async fn a_list_that_never_comes_to_its_end_is_an_error() {
-        let (client, _asked) = server(usize::MAX);
+    async fn a_list_whose_continue_token_expires_too_often_is_an_error() {
+        let (client, _requests) = server(usize::MAX);
         assert_eq!(numbers(&client).await.unwrap_err().code(), 410);
     }
 }

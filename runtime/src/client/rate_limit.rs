@@ -21,7 +21,8 @@ impl RateLimit {
         (qps.is_finite() && qps > 0.0).then(|| Self { qps, burst: burst.max(1) })
     }
 
-    /// Returns a client that sends requests at this rate at most. Its clones share the limit, and a watch counts as one request.
+    /// Returns a client that delays requests so that their rate stays within the limit. Clones of the client share the limit, and a watch
+    /// counts as one request.
     pub(crate) fn wrap_client(self, client: kube::Client) -> kube::Client {
         let namespace = client.default_namespace().to_owned();
         let bucket = Arc::new(TokenBucket { limit: self, full_at: Mutex::new(Instant::now()) });
@@ -47,13 +48,14 @@ impl TokenBucket {
     /// Takes a token, in advance if the bucket is empty, and returns the time from which the request may be sent.
     fn reserve(&self) -> Instant {
         let now = Instant::now();
-        // The longest interval is bounded, so that no rate makes a time that can't be represented.
+        // At most a day for each request, so that the times of a very low rate don't overflow.
         let interval = Duration::from_secs_f64((1.0 / self.limit.qps).min(86_400.0));
         let mut full_at = self.full_at.lock();
         *full_at = (*full_at).max(now) + interval;
-        // A token is free as soon as not more than the `burst` tokens of the bucket are missing.
+        // At a time `t`, `(full_at - t) / interval` tokens are missing, with the one taken here. The request may be sent once at most
+        // `burst` tokens are missing: from `full_at - capacity` on.
         let capacity = interval.saturating_mul(self.limit.burst);
-        full_at.checked_sub(capacity).map_or(now, |free| free.max(now))
+        full_at.checked_sub(capacity).map_or(now, |send_at| send_at.max(now))
     }
 }
 
@@ -90,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_is_none_is_no_limit() {
+    fn a_rate_that_is_not_positive_and_finite_is_no_limit() {
         for qps in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert_eq!(RateLimit::new(qps, 5), None);
         }

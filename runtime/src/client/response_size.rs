@@ -18,12 +18,14 @@ pub(crate) struct TooLarge {
     pub(crate) max: usize,
 }
 
-/// Wraps a client so that a response with more than `max` bytes ends with an error. For a watch the limit applies to each event.
+/// Returns a client whose responses end with an error after more than `max` bytes. For a watch, the limit applies to each event.
 pub(crate) fn limit_responses(client: kube::Client, max: usize) -> kube::Client {
     inspect_responses(client, move |request| {
-        // The size so far of the response or, for a watch, of the current line, which is an event.
+        // `size` is the number of bytes so far: of the response, or of the current event of a watch. Each line of a watch is one event.
         let (is_watch, mut size) = (is_watch(request), 0_usize);
         move |bytes: &[u8]| {
+            // The bytes up to the first line feed continue the current event; each further line is another event. Other responses are not
+            // split.
             let mut lines = bytes.split(|byte| is_watch && *byte == b'\n');
             size = size.saturating_add(lines.next().unwrap_or_default().len());
             let mut largest = size;
@@ -56,7 +58,7 @@ mod tests {
         limit_responses(kube::Client::new(service, "default"), max)
     }
 
-    /// Returns how many bytes a client gets, and the error.
+    /// Returns the number of bytes that a client gets, and the error that ends the response.
     async fn read(client: &kube::Client, query: &str) -> (usize, String) {
         let request = Request::get(format!("/api/v1/pods{query}")).body(Body::empty()).unwrap();
         let mut frames = client.send(request).await.unwrap().into_body().into_data_stream();

@@ -20,8 +20,9 @@ pub(super) fn segment(name: &str) -> Cow<'_, str> {
         if is_unreserved(byte) && !is_dots {
             encoded.push(byte.into());
         } else {
-            // Writing to a string can't fail.
+            // `%25` is an encoded percent sign: these characters are encoded twice.
             let percent = if is_dots || matches!(byte, b'/' | b'%') { "%25" } else { "%" };
+            // Writing to a string can't fail.
             let _ = write!(encoded, "{percent}{byte:02X}");
         }
     }
@@ -72,9 +73,9 @@ mod tests {
         assert_eq!(field_selector_value(r"a,b=c\d"), r"a\,b\=c\\d");
     }
 
-    /// Every call goes to the object with the given name.
+    /// Sends each kind of call for names with special characters, and checks the path of each request.
     #[tokio::test]
-    async fn every_call_asks_for_the_object_of_the_name() {
+    async fn every_call_requests_the_path_of_the_name() {
         let requested_paths: Arc<Mutex<Vec<String>>> = Arc::default();
         let recorder = requested_paths.clone();
         let service = tower::service_fn(move |request: Request<Body>| {

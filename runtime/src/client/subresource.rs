@@ -29,7 +29,7 @@ impl Client {
         self.text(request).await.map_err(|source| target.call_error(Verb::Get, subresource, source))
     }
 
-    /// Creates a subresource, for example an eviction.
+    /// Creates a subresource, for example an eviction, and returns the response of the API server.
     pub(crate) async fn create_subresource(
         &self,
         target: Target<'_>,
@@ -47,7 +47,7 @@ impl Client {
         self.json(request).await.map_err(|source| target.call_error(Verb::Create, subresource, source))
     }
 
-    /// Replaces a subresource; the body contains the resourceVersion that was read.
+    /// Replaces a subresource. `body` contains the resourceVersion that was read, so a change since then is a conflict.
     pub(crate) async fn replace_subresource(
         &self,
         target: Target<'_>,
@@ -66,7 +66,7 @@ impl Client {
         self.json(request).await.map_err(|source| target.call_error(Verb::Update, subresource, source))
     }
 
-    /// Changes a subresource by a JSON merge patch.
+    /// Changes a subresource by a JSON merge patch, and returns the response of the API server.
     pub(crate) async fn patch_subresource(
         &self,
         target: Target<'_>,
@@ -82,7 +82,7 @@ impl Client {
         self.json(request).await.map_err(|source| target.call_error(Verb::Patch, subresource, source))
     }
 
-    /// Reads a non-resource URL of the API server.
+    /// Reads a non-resource URL of the API server, such as `/version`, as text. An error 403 names the rule that the role lacks.
     pub(crate) async fn get_path(&self, path: &str) -> Result<String, crate::error::Error> {
         let request = Request::get(path).body(Vec::new()).map_err(kube::Error::HttpError);
         match self.text(request).await {
@@ -102,7 +102,8 @@ impl Client {
     }
 }
 
-/// Sets `NO_FIELD_VALIDATION` on a request for which `kube` has no parameter.
+/// Adds the query parameter `fieldValidation=Ignore` to a request, since the parameters of `kube` for this request don't have it. The query
+/// already has the field manager.
 fn without_field_validation(mut request: Request<Vec<u8>>) -> Request<Vec<u8>> {
     let uri = format!("{}&fieldValidation=Ignore", request.uri());
     if let Ok(uri) = uri.parse() {
@@ -111,6 +112,7 @@ fn without_field_validation(mut request: Request<Vec<u8>>) -> Request<Vec<u8>> {
     request
 }
 
+/// Returns the parameters of a create or replace request with this field manager.
 pub(super) fn post_params(manager: &str) -> PostParams {
     PostParams { field_manager: Some(manager.to_owned()), ..Default::default() }
 }

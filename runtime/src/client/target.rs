@@ -24,7 +24,7 @@ impl Target<'_> {
         segment::segment(self.name)
     }
 
-    /// Returns a builder of requests for the kind and the namespace.
+    /// Returns a builder of requests for the URL path of the kind in the namespace. A cluster-scoped kind has a path without a namespace.
     pub(crate) fn requests(&self) -> Requests {
         let (kind, namespace) = (self.kind, self.namespace.filter(|_| self.kind.namespaced));
         let prefix = if kind.group.is_empty() { "/api" } else { "/apis" };
@@ -32,7 +32,7 @@ impl Target<'_> {
         Requests::new(format!("{prefix}/{}{namespace}/{}", kind.api_version(), kind.plural))
     }
 
-    /// Returns the error of a failed call for this target.
+    /// Returns the error of a failed call: `source` with the verb, and with the object or the objects that the call was for.
     pub(crate) fn call_error(&self, verb: Verb, subresource: &'static str, source: kube::Error) -> CallError {
         CallError {
             verb,

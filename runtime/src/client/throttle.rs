@@ -28,7 +28,7 @@ impl Throttle {
         Self { until: Arc::default(), environment, counters }
     }
 
-    /// Returns a client that sends through `client` when the wait is over.
+    /// Returns a client that sends requests through `client`, but delays them until the time of the last `Retry-After` has passed.
     pub(super) fn wrap_client(self, client: kube::Client) -> kube::Client {
         let namespace = client.default_namespace().to_owned();
         let service = tower::service_fn(move |request: Request<Body>| {
@@ -37,7 +37,7 @@ impl Throttle {
                 throttle.wait().await;
                 let is_eviction = request.method() == Method::POST && request.uri().path().ends_with("/eviction");
                 let response = client.send(request).await?;
-                // A disruption budget refuses an eviction with 429; the server is not overloaded.
+                // A PodDisruptionBudget refuses an eviction with 429, although the server is not overloaded.
                 if !is_eviction {
                     throttle.record_response(response.status(), response.headers());
                 }
@@ -48,20 +48,22 @@ impl Throttle {
         kube::Client::new(service, namespace)
     }
 
-    /// Waits until the client may send again.
+    /// Waits until the time of `Retry-After` has passed, and then for a random part of a tenth of it. If another response has extended the
+    /// time meanwhile, the wait continues.
     async fn wait(&self) {
         loop {
             let Some((until, waited_for)) = *self.until.lock() else { return };
             if until <= Instant::now() {
                 return;
             }
-            // The waiting requests don't all go out at the same moment.
+            // The random time prevents that all waiting requests are sent at the same moment. The upper half of the random bits, divided by
+            // the largest `u32`, is a fraction from 0 to 1.
             let fraction = u32::try_from(self.environment.random() >> 32).unwrap_or(u32::MAX);
             sleep_until(until + (waited_for / SPREAD_DIVISOR).mul_f64(f64::from(fraction) / f64::from(u32::MAX))).await;
         }
     }
 
-    /// Begins or extends the wait if a response asks for it.
+    /// Makes all requests of the client wait if a response is 429 or 503 with `Retry-After`. A later end replaces an earlier one.
     fn record_response(&self, status: StatusCode, headers: &HeaderMap) {
         let Some(after) = retry_after(status, headers) else { return };
         self.counters.count_throttled();
@@ -74,7 +76,8 @@ impl Throttle {
     }
 }
 
-/// Returns the wait that a response asks for, in whole seconds as the API server writes it. `None` if it asks for none.
+/// Returns the wait that a response asks for: the whole seconds of its header `Retry-After`, at most `MAX_WAIT`. `None` for a status other
+/// than 429 and 503, without a valid header, and for zero seconds.
 fn retry_after(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
     if !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {
         return None;
@@ -95,6 +98,7 @@ mod tests {
     use k8s_openapi::api::core::v1::ConfigMap;
     use serde::de::IgnoredAny;
 
+    /// The status code and the header `Retry-After` of a response.
     type Answer = (u16, Option<&'static str>);
 
     /// Returns a client whose first requests get these responses and all others succeed, and the times of the requests.
@@ -114,11 +118,13 @@ mod tests {
         (kube::Client::new(service, "default"), requests)
     }
 
+    /// Returns a client that honors `Retry-After`, and its counters. The random fraction of each wait is one half.
     fn throttled(client: kube::Client) -> (Client, Counters) {
         let counters = Counters::default();
         (Client::throttled(client, Environment::new(Default::default, || u64::MAX / 2), counters.clone()), counters)
     }
 
+    /// Reads a ConfigMap, and returns whether the call succeeds.
     async fn get(client: &Client) -> bool {
         let kind = kind_of::<ConfigMap>();
         client.get::<IgnoredAny>(Target { kind: &kind, namespace: Some("shop"), name: "web" }).await.is_ok()
@@ -143,7 +149,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_asks_for_no_time_and_what_is_no_overload_makes_nobody_wait() {
+    async fn responses_without_a_time_and_other_status_codes_delay_no_request() {
         let others =
             [(429, None), (503, None), (429, Some("0")), (429, Some("soon")), (500, Some("7")), (409, Some("7"))];
         let (client, requests) = server(&others);
@@ -156,7 +162,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn no_answer_makes_a_client_wait_longer_than_a_minute() {
+    async fn no_response_delays_requests_for_longer_than_a_minute() {
         let (client, requests) = server(&[(503, Some("86400")), (503, Some("1"))]);
         let (client, _) = throttled(client);
         let begin = Instant::now();
@@ -167,7 +173,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_refused_eviction_makes_nobody_wait() {
+    async fn a_refused_eviction_delays_no_request() {
         let (client, _) = server(&[(429, Some("10"))]);
         let (client, counters) = throttled(client);
         let eviction = Request::post("/api/v1/namespaces/shop/pods/web/eviction").body(Body::empty()).unwrap();

@@ -96,7 +96,8 @@ impl Timeouts {
         config
     }
 
-    /// Wraps a client so that its calls end after these timeouts, also while the body of a response arrives. Counts timeouts.
+    /// Returns a client that sends requests through `client` and ends them after these timeouts, also while the body of a response arrives.
+    /// Each timeout is counted.
     pub(crate) fn wrap(self, client: kube::Client, counters: Counters) -> kube::Client {
         let namespace = client.default_namespace().to_owned();
         let service = tower::service_fn(move |request: Request<Body>| {
@@ -117,7 +118,8 @@ impl Timeouts {
         kube::Client::new(service, namespace)
     }
 
-    /// Returns the time limit of the response body, which depends on the type of the request.
+    /// Returns the time limit of the response body: the pause between events for a watch, none for followed logs, and else the time for the
+    /// body.
     fn body_limit(self, request: &Request<Body>) -> BodyLimit {
         if is_watch(request) {
             BodyLimit::Idle(self.watch)
@@ -130,9 +132,9 @@ impl Timeouts {
 }
 
 impl Client {
-    /// Returns the client of a subcommand of the operator, such as `why`. The connect timeout of `config`, in which a subcommand sets its
-    /// request timeout, limits each step of a call: to connect, to respond, and to send the body. Without one, the default timeouts
-    /// hold.
+    /// Returns the client of a subcommand of the operator, such as `why`. A subcommand sets its request timeout as the connect timeout of
+    /// `config`. That limits each step of a call: to connect, to respond, and to send the body. Without a connect timeout in `config`, the
+    /// default timeouts apply.
     ///
     /// # Errors
     /// Fails if the configuration can't be used.
@@ -155,7 +157,7 @@ pub(crate) enum TimeoutError {
 }
 
 impl TimeoutError {
-    /// Returns whether this is the cause of an error of a client.
+    /// Returns whether a timeout of [`Timeouts`] has caused an error of a client.
     pub(crate) fn is_cause_of(error: &kube::Error) -> bool {
         matches!(error, kube::Error::Service(source) if source.is::<Self>())
     }
@@ -197,6 +199,8 @@ impl HttpBody for TimedBody {
     type Data = <Body as HttpBody>::Data;
     type Error = Box<dyn std::error::Error + Send + Sync>;
 
+    /// Returns the next frame. If the timer of the body limit ends first, a timeout error takes its place and the body ends. Each frame of
+    /// a watch restarts the timer.
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -244,20 +248,22 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Returns a server that responds after a time, sends a frame after each of these pauses, and then nothing more.
-    fn client(answer: Duration, pauses: &'static [u64], timeouts: Timeouts) -> (kube::Client, Counters) {
+    /// Returns a client with these timeouts, and its counters. The server responds after `delay`, sends a frame after each of the pauses,
+    /// given in seconds, and then keeps the body open.
+    fn client(delay: Duration, pauses: &'static [u64], timeouts: Timeouts) -> (kube::Client, Counters) {
         let service = tower::service_fn(move |_: Request<Body>| async move {
-            sleep(answer).await;
-            let pieces = stream::iter(pauses).then(|pause| async move {
+            sleep(delay).await;
+            let frames = stream::iter(pauses).then(|pause| async move {
                 sleep(SECOND * u32::try_from(*pause).unwrap()).await;
                 Ok::<_, Infallible>("{\"a\"")
             });
-            Ok::<_, Infallible>(Response::new(axum::body::Body::from_stream(pieces.chain(stream::pending()))))
+            Ok::<_, Infallible>(Response::new(axum::body::Body::from_stream(frames.chain(stream::pending()))))
         });
         let counters = Counters::default();
         (timeouts.wrap(kube::Client::new(service, "default"), counters.clone()), counters)
     }
 
+    /// Lists or watches Pods with this query, and returns the error of the request or of its body.
     async fn request_error(client: &kube::Client, query: &str) -> String {
         let request = Request::get(format!("/api/v1/pods{query}")).body(Body::empty()).unwrap();
         let body = match client.send(request).await {
@@ -272,7 +278,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_call_that_is_never_answered_ends() {
+    async fn a_call_without_a_response_times_out() {
         let began = Instant::now();
         let (client, counters) = client(SECOND * 1_000_000, &[], timeouts());
         assert!(request_error(&client, "").await.contains("the API server did not answer within 5s"));
@@ -281,7 +287,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_that_stops_in_the_middle_ends_however_often_it_goes_on() {
+    async fn a_body_that_is_not_complete_times_out_although_frames_arrive() {
         let began = Instant::now();
         let (client, _) = client(SECOND * 4, &[2, 2, 2, 2], timeouts());
         assert!(request_error(&client, "").await.contains("was not complete within 7s"));
@@ -289,7 +295,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_watch_goes_on_as_long_as_it_brings_something() {
+    async fn a_watch_continues_while_events_arrive_within_the_timeout() {
         let began = Instant::now();
         let (client, _) = client(SECOND, &[2, 2, 2, 2, 2], timeouts());
         let error = request_error(&client, "?allowWatchBookmarks=true&watch=true").await;

@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 impl Client {
-    /// Replaces an object, which contains the resourceVersion that was read.
+    /// Replaces an object. `object` contains the resourceVersion that was read, so a change since then is a conflict.
     pub(crate) async fn replace(&self, target: Target<'_>, object: &Value, manager: &str) -> Result<Value, CallError> {
         let params = post_params(manager);
         let request = to_bytes(object).and_then(|body| {
@@ -22,7 +22,7 @@ impl Client {
         self.patch(target, &Patch::Merge(patch), manager).await
     }
 
-    /// Deletes all objects that match a label selector.
+    /// Deletes all objects of the target that match the label selector `labels`, or all without a selector, with background propagation.
     pub(crate) async fn delete_collection(&self, target: Target<'_>, labels: Option<&str>) -> Result<(), CallError> {
         let params = ListParams { label_selector: labels.map(str::to_owned), ..ListParams::default() };
         let requests = target.requests();

@@ -82,8 +82,8 @@ pub fn main(operator: Operator) -> ExitCode {
     main_with(|()| operator.clone())
 }
 
-/// Implements the `main` of an operator with its own options, which are flags of `run` beside those of the process. All other
-/// verbs, such as `manifests`, use the default options.
+/// Implements the `main` of an operator that has options of its own: flags of the verb (subcommand) `run` beside those of the process.
+/// `build` creates the operator from these options. All other verbs, such as `manifests`, use the operator with the default options.
 pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
     let operator = build(A::default());
     let command = Cli::<A>::command().name(operator.name.clone()).version(operator.version.clone());
@@ -108,8 +108,8 @@ pub fn main_with<A: Args + Default>(build: impl Fn(A) -> Operator) -> ExitCode {
 /// The exit status after an error of the configuration, as after an error of the command line.
 const USAGE_STATUS: u8 = 2;
 
-/// Runs the controllers until the process gets a stop signal, and meanwhile follows the log filter in the configuration file.
-/// Returns the exit code, which tells wrong options and a lost lead from other errors.
+/// Runs the controllers until the process gets a stop signal. Meanwhile a task applies changes of the log filter in the configuration
+/// file. Returns the exit code: 2 for wrong options, 3 for a lost leader election, 1 for other errors.
 fn run(operator: Operator, args: &ProcessArgs) -> ExitCode {
     let (mut operator, options, log) = match prepare(operator, &args.manager) {
         Ok(prepared) => prepared,
@@ -123,9 +123,9 @@ fn run(operator: Operator, args: &ProcessArgs) -> ExitCode {
     }
     with_runtime(async {
         let log = tokio::spawn(log.follow_file());
-        let ended = operator.run(options).await;
+        let result = operator.run(options).await;
         log.abort();
-        match ended {
+        match result {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
                 let status = exit_with_error(&error, hint(&error));
@@ -135,8 +135,8 @@ fn run(operator: Operator, args: &ProcessArgs) -> ExitCode {
     })
 }
 
-/// Loads the configuration, applies it to the operator, and starts the log. Returns the operator and the options of its run, and
-/// the handle that follows the log filter in the configuration file.
+/// Loads the configuration, applies it to the operator, and starts the log. Returns the configured operator, the options of its run,
+/// and the handle that applies changes of the log filter in the configuration file.
 fn prepare(operator: Operator, args: &ManagerArgs) -> Result<(Operator, RunOptions, LogReload), ConfigurationError> {
     let configuration = args.load()?;
     let (operator, options) = configuration.apply_to(operator, RunOptions::default())?;

@@ -75,7 +75,7 @@ pub(crate) enum ConnectError {
 
 impl ObjectConnection {
     /// Connects to the cluster of the environment, with the rights of the user, and opens the buckets of the operator. Missing buckets
-    /// are not created, but named in warnings. Without Kubernetes, there are buckets only.
+    /// are not created, but named in warnings. The client of an operator without Kubernetes reaches its buckets only.
     pub(crate) async fn connect(&self, operator: &Operator) -> Result<ConnectedClient, ConnectError> {
         let mut operator = operator.clone();
         self.nats.apply_to_verb(&mut operator);
@@ -156,12 +156,12 @@ mod tests {
         assert!(bucket_hint(&unconnected).unwrap().starts_with("set NATS_URL"));
     }
 
-    /// Accepts connections, with TLS and without, and never answers.
+    /// The server accepts connections and sends nothing, so neither the TLS handshake of `https` nor a response of `http` completes.
     #[tokio::test]
     async fn a_server_that_never_answers_is_an_error_after_the_deadline() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let silent = tokio::spawn(async move {
+        let silent_server = tokio::spawn(async move {
             let mut connections = Vec::new();
             while let Ok((connection, _)) = listener.accept().await {
                 connections.push(connection);
@@ -176,6 +176,6 @@ mod tests {
             assert!(response.is_ok_and(|answer| answer.is_err()), "{scheme}: it is still waited for");
             assert!(began.elapsed() >= Duration::from_secs(1), "{scheme}");
         }
-        silent.abort();
+        silent_server.abort();
     }
 }

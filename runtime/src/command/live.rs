@@ -23,7 +23,7 @@ use crate::{
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reads an object and its children, and returns the diagram with their state.
+/// Reads the object of a kind and a name with its children, and returns the diagram of its tree with the state of each node.
 pub(crate) async fn read_diagram(
     operator: &Operator,
     project: &Project,
@@ -36,7 +36,7 @@ pub(crate) async fn read_diagram(
     live_diagram(target.client, operator, target.controlled, &owner).await
 }
 
-/// Returns the diagram of an owner that has been read, with the state of its children.
+/// Lists the children of `owner`, which the caller has read, and returns the diagram of its tree with the state of each node.
 pub(crate) async fn live_diagram(
     client: Client,
     operator: &Operator,
@@ -102,8 +102,8 @@ struct ChildReader<'a> {
 }
 
 impl ChildReader<'_> {
-    /// Lists the children of all kinds that the tree applies. A kind that is forbidden or not served becomes a list failure in
-    /// the result.
+    /// Lists the children of `owner` in the operator's cluster, of all kinds that the nodes of its tree apply. If the user may not list a
+    /// kind, or the API server does not serve it, the result has a list failure for the kind.
     async fn children(&self, root: &DiagramNode, owner: &Value) -> Result<LiveChildren, LookupError> {
         let uid = Uid::from(owner["metadata"]["uid"].as_str().unwrap_or_default());
         let mut children = LiveChildren::default();
@@ -131,6 +131,7 @@ impl ChildReader<'_> {
 
     /// Lists the operator's objects of a kind: in all namespaces, or in the owner's namespace if the user may not list all.
     async fn list(&self, kind: &Kind) -> Result<Vec<Value>, CallError> {
+        // The metadata is enough for objects that are ready once they exist, such as Secrets.
         let client = match is_ready_once_created(kind) {
             true => self.client.metadata_client(),
             false => self.client.clone(),
@@ -147,7 +148,8 @@ impl ChildReader<'_> {
 }
 
 impl LiveChildren {
-    /// Adds an object if it has an owner reference to `owner`, under the path of its node.
+    /// Adds an object under the path of its node, which an annotation of the object names. Skips an object whose owner references
+    /// and annotations do not name `owner`, or whose metadata can't be parsed.
     fn add(&mut self, kind: &Kind, object: &Value, owner: &Uid) {
         let Ok(header) = child_header(object.to_string().as_bytes()) else { return };
         if !header.owners.iter().any(|reference| reference.uid == *owner) {
@@ -161,12 +163,13 @@ impl LiveChildren {
             .push(object);
     }
 
-    /// Returns the keys of the items of a node with `each`.
+    /// Returns the keys of the items that have objects, of a node with `each` (one child for each item of a list).
     fn keys(&self, node: &str) -> BTreeSet<String> {
         self.by_node.keys().filter_map(|path| key_below(node, path)).collect()
     }
 }
 
+/// Describes a child object for the diagram; `why` is the reason if it is not ready.
 fn diagram_object(kind: &Kind, header: &Header, state: NodeState, why: String) -> DiagramObject {
     let (namespace, name) = (header.key.namespace().map(str::to_owned), header.key.name().to_owned());
     DiagramObject { kind: kind.clone(), namespace, name, state, message: why }
@@ -180,7 +183,8 @@ struct Expectation {
     is_unconditional: bool,
 }
 
-/// Fills in the state of a node and of all nodes below it. `path` contains the keys of items.
+/// Fills in the state of a node and of all nodes below it. `path` is the path of the node, with the keys of items: `pools[blue]/service`.
+/// A group has the most severe state of its children.
 fn fill_state(node: &mut DiagramNode, path: &str, expectation: Expectation, children: &LiveChildren) {
     match node.shape.node {
         Node::External(_) | Node::Custom => {}
@@ -199,8 +203,9 @@ fn fill_state(node: &mut DiagramNode, path: &str, expectation: Expectation, chil
     }
 }
 
-/// Fills in the state of a child. A child with `each` becomes one node for each item that has objects, or stays one absent node
-/// if there are none. A child with `when` is not expected to have objects.
+/// Fills in the state of a child of a group, and returns the nodes that replace it in the diagram. A child with `each` (one child for each
+/// item of a list) becomes one node for each item that has objects, or one absent node if no item has any. The objects of a child with
+/// the condition `when`, and of all nodes below it, are not required.
 fn expand_child(
     mut child: DiagramNode,
     path: &str,
@@ -209,10 +214,11 @@ fn expand_child(
 ) -> Vec<DiagramNode> {
     let edge = child.edge;
     let path = if path.is_empty() { child.name.clone() } else { format!("{path}/{}", child.name) };
+    // The options `when` and `each` are source texts, which are empty if the child does not have the option.
     let has_option = |option: fn(&Edge) -> &str| edge.is_some_and(|edge| !option(edge).is_empty());
     let expectation =
         Expectation { is_unconditional: expectation.is_unconditional && !has_option(|edge| edge.when), ..expectation };
-    // Its objects are in another cluster, for which there are no credentials here.
+    // The objects of a remote child are in another cluster, for which the verb has no credentials.
     if edge.is_some_and(|edge| edge.remote) {
         return vec![child];
     }
@@ -226,23 +232,25 @@ fn expand_child(
         child.children.clear();
         return vec![child];
     }
-    let of_key = |key: &String| {
+    let item_node = |key: &String| {
         let mut item = child.clone();
         item.name = format!("{}[{key}]", child.name);
         fill_state(&mut item, &Path::ROOT.child(&path).keyed(key).to_string(), expectation, children);
         item
     };
-    keys.iter().map(of_key).collect()
+    keys.iter().map(item_node).collect()
 }
 
-/// Fills in the objects and the state of a resource node. Without objects, its options decide whether it is missing.
+/// Fills in the objects of a resource node, and its state: the most severe state of its objects. A node without objects is missing if it
+/// must have one, absent if it need not, and unknown if the user may not list its kind.
 fn fill_resource_state(node: &mut DiagramNode, path: &str, expectation: Expectation, children: &LiveChildren) {
     node.objects = children.by_node.get(path).cloned().unwrap_or_default();
-    node.objects.sort_by(|one, other| (&one.namespace, &one.name).cmp(&(&other.namespace, &other.name)));
+    node.objects.sort_by(|left, right| (&left.namespace, &left.name).cmp(&(&right.namespace, &right.name)));
     let most_severe = node.objects.iter().map(|object| object.state).max();
     let list_failure = node.shape.applied_kinds().iter().find_map(|kind| children.list_failures.get(kind));
     let options = node.edge.map(|edge| (edge.resource, edge.cardinality));
-    let is_optional = options.is_some_and(|(options, count)| options.retired || count != Cardinality::One);
+    // The objects of a retired node are deleted, and an `Option` or a `Vec` of objects may be empty.
+    let is_optional = options.is_some_and(|(options, cardinality)| options.retired || cardinality != Cardinality::One);
     let if_api = options.is_some_and(|(options, _)| options.if_api);
     let (state, why) = match (most_severe, list_failure) {
         (Some(most_severe), _) => (most_severe, ""),

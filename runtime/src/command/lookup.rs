@@ -72,6 +72,7 @@ impl From<ConnectError> for LookupError {
 }
 
 impl LookupError {
+    /// Returns the error for a kind that the operator does not control. It names the controlled kinds, sorted and each once.
     pub(crate) fn unknown_kind(project: &Project, kind: &str) -> Self {
         let known = project.controllers.iter().map(|controlled| controlled.kind.kind.to_string());
         let known: BTreeSet<_> = known.collect();
@@ -150,7 +151,7 @@ impl<'a> ControlledKind<'a> {
         object.ok_or_else(|| self.absent(name))
     }
 
-    /// Returns the error for an object that does not exist.
+    /// Returns the error for an object that does not exist; it says so if the bucket of the object's kind does not exist either.
     pub(crate) fn absent(&self, name: &str) -> LookupError {
         let (kind, name) = (Box::new(self.controlled.kind.clone()), self.full_name(name));
         match self.controlled.bucket.as_ref().map(|bucket| bucket.name.to_string()) {

@@ -37,7 +37,7 @@ enum AnswerFormat {
     Json,
 }
 
-/// Parses the argument KIND/NAME.
+/// Parses the argument KIND/NAME into the kind and the name, of which neither may be empty.
 fn kind_and_name(text: &str) -> Result<(String, String), String> {
     match text.split_once('/') {
         Some((kind, name)) if !kind.is_empty() && !name.is_empty() => Ok((kind.to_owned(), name.to_owned())),
@@ -46,7 +46,8 @@ fn kind_and_name(text: &str) -> Result<(String, String), String> {
 }
 
 impl ObjectArg {
-    /// Runs a query for the object in the cluster of the environment, and prints its answer or its error.
+    /// Connects to the cluster of the environment, calls `query` with the name of the object, and prints the answer in the chosen output
+    /// format, or the error with a hint.
     pub(crate) fn run<A: Display + Serialize>(
         &self,
         operator: &Operator,

@@ -82,8 +82,8 @@ fn is_device(_: &Metadata) -> bool {
 }
 
 impl VerifyArgs {
-    /// Compares the operator's rights with the audit log and prints the differences. Fails if there are any, or if the log can't
-    /// be read.
+    /// Compares the rights of the operator's role with its requests in the audit log, and prints the differences. Returns a failure code if
+    /// there are differences, or if the log can't be read.
     fn run(&self, project: &Project) -> ExitCode {
         let log: Box<dyn BufRead> = if self.log == Path::new("-") {
             Box::new(io::stdin().lock())

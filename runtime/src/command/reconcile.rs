@@ -41,7 +41,7 @@ impl ReconcileArgs {
     }
 }
 
-/// Sets the annotation that makes the operator reconcile the object at once.
+/// Sets an annotation of the object to the current time, which makes the running operator reconcile the object at once.
 async fn request(operator: &Operator, target: &ControlledKind<'_>, name: &str) -> Result<PassRequest, LookupError> {
     let at = operator.environment.now().to_string();
     let patch = Patch::Merge(json!({"metadata": {"annotations": {RECONCILE_ANNOTATION: &at}}}));

@@ -40,7 +40,8 @@ struct RelayedRequest {
     body: Value,
 }
 
-/// Runs the relay until its input ends.
+/// Runs the verb `relay`, which forwards the requests of `opgen dev` on standard input to the API server. Ends with the input, or with an
+/// error and a hint.
 pub(crate) async fn run() -> ExitCode {
     match relay().await {
         Ok(()) => ExitCode::SUCCESS,

@@ -11,7 +11,7 @@ pub(crate) fn with_runtime(work: impl Future<Output = ExitCode>) -> ExitCode {
     match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => {
             let code = runtime.block_on(work);
-            // The verb has already waited for tasks that need to finish.
+            // The verb has already waited for the tasks that must finish, so the shutdown does not wait for the others.
             runtime.shutdown_background();
             code
         }

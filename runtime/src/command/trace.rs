@@ -15,7 +15,8 @@ enum TraceLine<'a> {
     Ends { number: u64, outcome: &'a str },
 }
 
-/// Replaces the pass observer of an environment by one that prints each pass.
+/// Replaces the pass observer of an environment with one that prints a JSON line when a pass (one reconcile of an object) begins, and one
+/// with the same number and the outcome when it ends.
 pub(crate) fn with_trace(environment: Environment) -> Environment {
     let counter = AtomicU64::new(0);
     environment.observed(move |pass| {
@@ -30,7 +31,7 @@ pub(crate) fn with_trace(environment: Environment) -> Environment {
 fn print_line(line: &TraceLine<'_>) {
     let Ok(mut text) = serde_json::to_vec(line) else { return };
     text.push(b'\n');
-    // The write fails if the reader is gone; then nobody needs the line.
+    // The write fails if the reader has closed the pipe; nobody needs the line then.
     let _ = std::io::stdout().lock().write_all(&text);
 }
 

@@ -30,7 +30,8 @@ pub(crate) struct TreeArgs {
 }
 
 impl TreeArgs {
-    /// Prints the trees of all kinds, the tree of one kind, or the state of the tree of one object, as the argument asks.
+    /// Prints the trees of all kinds without an argument, the tree of one kind for KIND, or the tree of one object with its state in the
+    /// cluster for KIND/NAME.
     pub(crate) fn run(&self, operator: &Operator) -> ExitCode {
         let project = match operator.project() {
             Ok(project) => project,

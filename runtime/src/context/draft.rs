@@ -54,7 +54,7 @@ impl<'a, O: Owner> Draft<'a, O> {
 
     /// Returns the URL of the API server of the cluster that the node is in, if it is below a remote node: for a service there that can't
     /// use the address within the cluster, such as the network. `None` in the operator's cluster, in a test of the tree, and if the
-    /// kubeconfig impersonates another user or gets its credentials from a program. It is the same as long as the cluster is.
+    /// kubeconfig impersonates another user or gets its credentials from a program. The URL stays the same as long as the cluster exists.
     pub fn server(&self) -> Option<http::Uri> {
         self.core.remote_cluster()?.credentials().ok()?.server.parse().ok()
     }
@@ -65,8 +65,8 @@ impl<'a, O: Owner> Draft<'a, O> {
         self.options
     }
 
-    /// Returns the hash of all inputs of the build function after it has run; `inputs_digest` is the hash of those known before.
-    /// `None` if the result can't be reused.
+    /// Returns the hash of all inputs of a build function that has run; `inputs_digest` is the hash of the inputs that were known before it
+    /// ran. `None` if the function has read an input without a version, so that its result can't be reused in a later pass.
     ///
     /// The pattern names every field, so that a new field is a compile error until it is treated here.
     pub(crate) fn inputs_digest(&self, inputs_digest: Option<u64>) -> Option<u64> {
@@ -74,7 +74,7 @@ impl<'a, O: Owner> Draft<'a, O> {
             // The version of the owner and the key of the item are in `inputs_digest`.
             owner: _,
             item: _,
-            // Recorded when they are read.
+            // A read of the options is recorded in `unversioned`.
             options: _,
             unversioned,
             // The source of random text, for objects that are created once. The server is the same for all passes in a cluster.
@@ -87,7 +87,7 @@ impl<'a, O: Owner> Draft<'a, O> {
     /// would build another object in every pass. There are 62 characters; a text of 22 has 130 bits.
     pub fn random_text(&self, length: usize) -> String {
         const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-        // Numbers from here on would make some letters more likely, so they are dropped.
+        // The greatest multiple of 62. Numbers from there on are dropped, since their remainders would make some letters more likely.
         let limit = u64::MAX - u64::MAX % LETTERS.len() as u64;
         let number = || std::iter::repeat_with(|| self.core.shared.environment.random()).find(|number| *number < limit);
         let letter = || LETTERS[number().map_or(0, |number| (number % LETTERS.len() as u64) as usize)];

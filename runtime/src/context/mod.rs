@@ -121,7 +121,8 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         }
     }
 
-    /// Returns the context of a child with these inputs.
+    /// Returns the context of a child node in the same cluster. `inputs_digest` is the hash of the inputs that its build functions share;
+    /// `None` if one has no version.
     pub(crate) fn for_child<'b, Q: Provisioner>(
         &'b self,
         name: &'b str,
@@ -131,7 +132,7 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         self.for_child_in(self.core, name, inputs, inputs_digest)
     }
 
-    /// Returns the context of a child in a cluster.
+    /// Returns the context of a child node in the cluster of `core`, which is the state of the pass for that cluster.
     pub(crate) fn for_child_in<'b, Q: Provisioner>(
         &'b self,
         core: &'b PassCore<'b>,
@@ -152,7 +153,7 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         }
     }
 
-    /// Returns the context of the child for one item of an `each`.
+    /// Returns the context of the child node for one item of an `each`. Its path has the key of the item.
     pub(crate) fn for_item<'b, I, Q>(
         &'b self,
         (name, key): (&'b str, &'b str),
@@ -186,23 +187,24 @@ impl<'a, O: Owner, P: Provisioner> Context<'a, O, P> {
         self.core
     }
 
-    /// Returns the draft for a build function; `unversioned` records its reads.
+    /// Returns the argument of a build function; `unversioned` records whether the function reads an input without a version.
     pub(crate) fn draft<'c>(&'c self, unversioned: &'c UnversionedReads) -> Draft<'c, O> {
         Draft::new((self.pass.object, self.item), self.pass.options, self.core, unversioned)
     }
 
-    /// Returns the draft for a function that runs in every pass, such as that of a `when`: its reads don't matter.
+    /// Returns the argument of a function that runs in every pass, such as that of a `when`: its result is never reused, so its reads don't
+    /// matter.
     pub(crate) fn untracked_draft(&self) -> Draft<'_, O> {
         self.draft(&self.core.unversioned)
     }
 
-    /// Returns the draft for a function of `each`: its reads count as reads of all items' children.
+    /// Returns the argument of a function of `each`: its reads of inputs without a version count for the children of all items.
     pub(crate) fn items_draft(&self) -> Draft<'_, O> {
         self.draft(&self.item_reads)
     }
 
-    /// Returns the hash of the inputs of items' children, after the functions of `each` have run. `None` if they read an input
-    /// without a version.
+    /// Returns the hash of the inputs that the children of all items share, after the functions of `each` have run. `None` if one of these
+    /// functions has read an input without a version.
     pub(crate) fn items_inputs_digest(&self, inputs_digest: Option<u64>) -> Option<u64> {
         self.item_reads.filter(inputs_digest)
     }
@@ -266,6 +268,7 @@ impl<'a, O: Owner, P> Teardown<'a, O, P> {
         Self::at((pass, &pass.core), Path::ROOT, Cause::Deleting)
     }
 
+    /// Returns the teardown context of the node at `path`, in the cluster of `core`.
     fn at((pass, core): (&'a Pass<'a, O::Object, O::Options>, &'a PassCore<'a>), path: Path<'a>, cause: Cause) -> Self {
         Self { pass, core, path, cause, calls: Calls::new(core), owner: PhantomData }
     }
@@ -275,12 +278,13 @@ impl<'a, O: Owner, P> Teardown<'a, O, P> {
         self.for_child_in(self.core, name)
     }
 
-    /// Returns the teardown context of a child in a cluster.
+    /// Returns the teardown context of a child node in the cluster of `core`, which is the state of the pass for that cluster.
     pub(crate) fn for_child_in<'b, Q>(&'b self, core: &'b PassCore<'b>, name: &'b str) -> Teardown<'b, O, Q> {
         Teardown::at((self.pass, core), self.path.child(name), self.cause)
     }
 
-    /// Returns the teardown context of the child for one item; without a key, of the `each` itself.
+    /// Returns the teardown context of the child node for the item with this key. Without a key, the path of the context is that of the
+    /// `each`, for a search of the keys.
     pub(crate) fn for_item<'b, I, Q>(
         &'b self,
         name: &'b str,
@@ -298,7 +302,7 @@ impl<'a, O: Owner, P> Teardown<'a, O, P> {
         self.core
     }
 
-    /// Returns the object. It may itself stay, if only this node is removed: see [`Teardown::cause`].
+    /// Returns the object. It is not necessarily being deleted: [`Teardown::cause`] tells why the node is removed.
     pub fn object(&self) -> &'a O::Object {
         self.pass.object
     }

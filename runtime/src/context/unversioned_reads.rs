@@ -12,6 +12,7 @@ impl UnversionedReads {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// Returns whether an input without a version was read.
     pub(crate) fn is_read(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

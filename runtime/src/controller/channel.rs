@@ -47,7 +47,7 @@ impl Channel {
         self.receivers.lock().iter().for_each(|receiver| receiver.push(key.clone()));
     }
 
-    /// Adds a receiver for one more controller.
+    /// Adds a receiver, through which one more controller gets the keys that are pushed from now on.
     pub(super) fn subscribe(&self) -> Arc<ChannelReceiver> {
         let receiver = Arc::<ChannelReceiver>::default();
         self.receivers.lock().push(receiver.clone());
@@ -76,13 +76,14 @@ impl ChannelReceiver {
         }
     }
 
-    /// Takes the keys that were pushed since the last call; waits until there is one.
+    /// Takes the keys that were pushed since the last call; if there are none, waits until a key is pushed.
     pub(crate) async fn next(&self) -> BTreeSet<ObjectKey> {
         loop {
             let keys = std::mem::take(&mut *self.keys.lock());
             if !keys.is_empty() {
                 return keys;
             }
+            // `Notify` stores a wake-up, so that a key pushed before this line ends the wait at once.
             self.pushed.notified().await;
         }
     }
@@ -100,15 +101,15 @@ mod tests {
     async fn a_channel_holds_each_key_once_for_every_listener() {
         let channel = Channel::new();
         channel.push(name("lost"));
-        let (one, other) = (channel.subscribe(), channel.subscribe());
+        let (prompt, late) = (channel.subscribe(), channel.subscribe());
         for pushed in ["a", "b", "a"] {
             channel.clone().push(name(pushed));
         }
         let keys = ["a", "b"].map(|name| ObjectKey::namespaced("shop", name));
-        assert_eq!(one.next().await, keys.clone().into());
+        assert_eq!(prompt.next().await, keys.clone().into());
         channel.push(name("c"));
-        assert_eq!(one.next().await, [ObjectKey::namespaced("shop", "c")].into());
-        assert_eq!(other.next().await.len(), 3);
+        assert_eq!(prompt.next().await, [ObjectKey::namespaced("shop", "c")].into());
+        assert_eq!(late.next().await.len(), 3);
     }
 
     #[tokio::test]

@@ -111,7 +111,7 @@ pub(crate) fn round_trip<K: Managed>(object: &Value) -> serde_json::Result<Value
     serde_json::to_value(serde_json::from_value::<K>(object.clone())?)
 }
 
-/// The usual factory, of a managed kind and its tree.
+/// The factory that `Operator::controls` creates from the type of an owner and its tree.
 pub(crate) struct TreeFactory<O: Owner, P> {
     pub(crate) operator: String,
     pub(crate) controller: Controller<O>,
@@ -151,17 +151,20 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> Factory fo
         &P::SHAPE
     }
 
+    /// Returns the kinds that reference fields of the spec and nodes of the tree name, sorted and without duplicates.
     fn references(&self) -> Vec<Kind> {
         let of_spec = O::Object::REFERENCES.iter().map(|reference| (reference.kind)());
         let kinds: BTreeSet<_> = of_spec.chain(self.shape().kinds_referenced()).collect();
         kinds.into_iter().collect()
     }
 
+    /// Returns the kinds stored in buckets that reference fields of the spec name, and those that nodes of the tree use.
     fn kinds_in_buckets(&self) -> Vec<KindInBucket> {
         let of_spec = O::Object::REFERENCES.iter().filter_map(|reference| (reference.bucket)());
         of_spec.chain(self.shape().kinds_in_buckets()).collect()
     }
 
+    /// Decodes an object, and returns whether it is paused and which objects the reference fields of its spec name.
     fn spec_facts(&self, object: &Value) -> serde_json::Result<SpecFacts> {
         let object: O::Object = serde_json::from_value(object.clone())?;
         let references = Pointer::all(O::Object::REFERENCES, &object, object.metadata().namespace.as_deref());
@@ -176,6 +179,8 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> Factory fo
         &self.controller.settings
     }
 
+    /// Creates the reconciler that runs the tree `P`, with the options and the resync period of the controller. `codec` decodes the objects
+    /// that the cache keeps encoded.
     fn reconciler(&self, codec: &Arc<Codec>) -> BoxReconciler {
         let (options, resync_period) = (self.controller.options.clone(), self.controller.resync_period.clone());
         let reader = crate::cache::Reader::new(codec.clone());

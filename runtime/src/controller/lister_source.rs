@@ -29,8 +29,8 @@ pub(crate) struct ListedMetadata {
 }
 
 impl ListerSource {
-    /// Fills `lister` with the projection of each object of a kind. `project` makes it of the object's JSON, and `map` names the
-    /// primaries to enqueue when it changes.
+    /// Creates the source that fills `lister` with a projection of each object of a kind. `project` computes the projection from the JSON
+    /// of the object, and `map` returns the names of the primaries to enqueue when the projection changes.
     pub(crate) fn new<V, X, N>(
         kind: Kind,
         lister: Lister<V, X>,
@@ -62,6 +62,7 @@ impl ListerSource {
 pub(crate) struct ReadLister(Arc<dyn Fn() -> Option<Health> + Send + Sync>);
 
 impl ReadLister {
+    /// Creates a handle on a lister that returns the watch which fills it.
     pub(crate) fn new<V: Send + Sync + 'static, X: Send + Sync + 'static>(lister: &Lister<V, X>) -> Self {
         let lister = lister.clone();
         Self(Arc::new(move || lister.watch()))
@@ -79,7 +80,7 @@ impl fmt::Debug for ReadLister {
     }
 }
 
-/// Returns the keys of these names. A name without a namespace is in `default_namespace`.
+/// Converts names of primaries to keys. A name without a namespace is in `default_namespace`.
 fn object_keys(names: impl IntoIterator<Item = NamespacedName>, default_namespace: Option<&str>) -> Vec<ObjectKey> {
     let key = |name: NamespacedName| ObjectKey::new(name.namespace.as_deref().or(default_namespace), &name.name);
     names.into_iter().map(key).collect()
@@ -91,7 +92,8 @@ pub(crate) trait ListerWriter: Send + Sync {
     fn begin(&self, watch: &Health);
     /// Marks the first list as complete.
     fn mark_listed(&self);
-    /// Projects a new or changed object into the lister; `is_new` if it has another uid than before.
+    /// Projects a new or changed object into the lister, and returns the keys of the primaries to enqueue. `is_new` is whether the lister
+    /// has no object with this uid yet. `panics` collects panics of the user's functions.
     fn put(
         &self,
         key: &ObjectKey,
@@ -99,7 +101,7 @@ pub(crate) trait ListerWriter: Send + Sync {
         is_new: bool,
         panics: &mut Panics,
     ) -> serde_json::Result<Vec<ObjectKey>>;
-    /// Removes a deleted object from the lister.
+    /// Removes a deleted object from the lister, and returns the keys of the primaries that it mapped to.
     fn remove(&self, key: &ObjectKey, panics: &mut Panics) -> Vec<ObjectKey>;
 }
 
@@ -125,6 +127,8 @@ where
         self.lister.mark_listed();
     }
 
+    /// Stores the projection of a new or changed object, and returns the primaries that the old and the new projection map to. Returns none
+    /// if the projection has not changed, or if the user's function panicked; the lister then keeps the old projection.
     fn put(
         &self,
         key: &ObjectKey,
@@ -136,12 +140,12 @@ where
             return Ok(Vec::new());
         };
         let projection = projection?;
-        // The comparison (`PartialEq`) is user code as well and may panic.
+        // A new object enqueues its primaries even with an equal projection. `contains` calls the user's `PartialEq`, which may panic.
         if !is_new && panics.catch(Closure::Projection, || self.lister.contains(key, &projection)).unwrap_or_default() {
             return Ok(Vec::new());
         }
         let mut keys = self.primaries_of(key, &projection, panics);
-        // The primaries of the old projection as well: the object may no longer map to them.
+        // The primaries of the old projection are enqueued as well: the object may no longer map to them.
         if let Some(old) = self.lister.put(key, projection, panics) {
             keys.extend(self.primaries_of(key, &old, panics));
         }
@@ -154,6 +158,7 @@ where
 }
 
 impl<V, X, Project, Map: Fn(&ObjectKey, &V) -> Vec<ObjectKey>> TypedListerWriter<V, X, Project, Map> {
+    /// Maps a projection to the keys of primaries by the user's function; to none if it panics.
     fn primaries_of(&self, key: &ObjectKey, projection: &V, panics: &mut Panics) -> Vec<ObjectKey> {
         panics.catch(Closure::ProjectionMap, || (self.map)(key, projection)).unwrap_or_default()
     }

@@ -88,14 +88,16 @@ impl<K> Enqueue<K> {
         self
     }
 
-    /// Returns whether neither the mapping nor the predicate reads more than metadata.
+    /// Returns whether the mapping and the predicate read only metadata, so that the operator requests only metadata.
     fn needs_metadata_only(&self) -> bool {
         !matches!(self.mapping, Mapping::Object(_)) && !self.predicate.as_ref().is_some_and(Predicate::needs_object)
     }
 
-    /// Maps an object to primaries, and reads the facts that the predicate compares.
+    /// Calls the user's mapping and predicate for an object. Returns the keys of the primaries that the object maps to, and the facts of
+    /// the object that the predicate compares on an update. `object` is `None` if only metadata is watched; `panics` collects the panics.
     fn map_object(&self, metadata: &ObjectMeta, object: Option<&K>, panics: &mut Panics) -> MappedKeys {
         let names = panics.catch(Closure::Watches, || match &self.mapping {
+            // `all_primaries` stands for the keys.
             Mapping::All => Vec::new(),
             Mapping::Object(map) => object.map(|object| map(object)).unwrap_or_default(),
             Mapping::Metadata(map) => map(metadata),
@@ -160,8 +162,8 @@ struct MappedMetadata {
 }
 
 impl MappedWatch {
-    /// Erases the type of the watched kind. Objects are decoded only as far as the mapping needs them, and panics of its closures
-    /// are caught.
+    /// Converts an [`Enqueue`] to a watch without the type of its kind, whose `map` takes the JSON of an object. It decodes only the
+    /// metadata if the mapping and the predicate read nothing else. It catches panics of the user's functions.
     pub(super) fn new<K: Typed + DeserializeOwned>(enqueue: Enqueue<K>) -> Self {
         let (metadata_only, predicate) = (enqueue.needs_metadata_only(), enqueue.predicate.clone());
         let map = move |json: &[u8], panics: &mut Panics| {
@@ -169,6 +171,7 @@ impl MappedWatch {
                 let object: MappedMetadata = serde_json::from_slice(json)?;
                 return Ok(enqueue.map_object(&object.metadata, None, panics));
             }
+            // Decoding calls the user's `Deserialize`, which may panic; the object then maps to no primaries.
             let object = panics.catch(Closure::Object, || serde_json::from_slice::<K>(json)).transpose()?;
             Ok(object.map(|object| enqueue.map_object(object.meta(), Some(&object), panics)).unwrap_or_default())
         };
@@ -188,7 +191,8 @@ impl MappedWatch {
         (self.map)(json, panics)
     }
 
-    /// Returns whether an update of an object enqueues primaries. If the predicate panicked, it does: the change may matter.
+    /// Returns whether an update of an object enqueues primaries: it maps to other primaries than before, the predicate accepts the update,
+    /// or the predicate panicked, so that the update may matter.
     pub(crate) fn passes(&self, old: &MappedKeys, new: &MappedKeys) -> bool {
         match (&old.facts, &new.facts) {
             (PredicateFacts::Facts(before), PredicateFacts::Facts(after)) => {

@@ -116,6 +116,7 @@ impl fmt::Debug for InitializeHook {
 }
 
 impl Default for Settings {
+    /// Returns the settings of a controller for which the operator sets no option.
     fn default() -> Self {
         Self {
             finalizer: None,
@@ -304,8 +305,8 @@ impl<O: Owner> Controller<O> {
         self
     }
 
-    /// Returns the finalizer of the primaries: the configured one, that of the kind, or a default made from the name of the
-    /// operator.
+    /// Returns the finalizer of the primaries: the one in the settings of the controller, else the one that the kind defines, else a
+    /// default made from the name of the operator.
     pub(crate) fn finalizer_of(&self, operator: &str) -> String {
         let configured = self.settings.finalizer.clone().or_else(|| O::Object::FINALIZER.map(str::to_owned));
         // The operator may not use names in the domain of a foreign kind, and the core group has no domain.

@@ -17,8 +17,8 @@ pub(crate) struct SettingOverrides {
 }
 
 impl SettingOverrides {
-    /// Overrides the settings of a controller, as far as they are set. At least one worker remains; a resync period of zero turns
-    /// it off, and a cap makes a fixed backoff exponential.
+    /// Replaces the settings of a controller for which there is an override. The number of workers becomes at least 1, a resync period of
+    /// zero turns the resync off, and a cap makes a fixed backoff exponential.
     pub(crate) fn apply_to(self, settings: &mut Settings) {
         settings.workers = self.workers.unwrap_or(settings.workers).max(1);
         settings.requeue_after = self.requeue_after.unwrap_or(settings.requeue_after);
@@ -41,8 +41,9 @@ impl SettingOverrides {
 mod tests {
     use super::*;
 
-    fn backoff(own: Backoff, base: Option<u64>, cap: Option<u64>) -> Backoff {
-        let mut settings = Settings { backoff: own, ..Settings::default() };
+    /// Applies overrides in seconds to a backoff of the code.
+    fn backoff(of_code: Backoff, base: Option<u64>, cap: Option<u64>) -> Backoff {
+        let mut settings = Settings { backoff: of_code, ..Settings::default() };
         let seconds = |seconds: Option<u64>| seconds.map(Duration::from_secs);
         let overrides =
             SettingOverrides { backoff_base: seconds(base), backoff_cap: seconds(cap), ..Default::default() };
@@ -51,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cap_makes_the_backoff_exponential_and_the_rest_is_kept() {
+    fn a_cap_makes_the_backoff_exponential_and_other_values_of_the_code_remain() {
         let seconds = Duration::from_secs;
         let fixed = Backoff::Fixed(seconds(10));
         let exponential = |base, cap| Backoff::Exponential { base: seconds(base), cap: seconds(cap) };

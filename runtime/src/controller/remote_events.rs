@@ -10,8 +10,10 @@ use crate::{
 };
 
 impl ClusterEvents for RunningController {
+    /// Enqueues the owner of a child in another cluster after a change of the child. If the child was deleted or has lost its label,
+    /// records this in `state`, the state of the controller in that cluster.
     fn on_remote_change(&self, state: &ControllerState, kind: &Kind, owner: &OwnerRef, event: &ChildEvent<'_>) {
-        // The other cluster is not trusted: it enqueues only owners that exist.
+        // Objects in the other cluster are not trusted: they may name owners that do not exist.
         let key = owner.key_of_kind(self.control_loop.source.kind());
         let Some(key) = key.filter(|key| self.is_cached(key, &owner.uid)) else { return };
         if let Some(departed) = event.departed {

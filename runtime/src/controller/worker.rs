@@ -53,6 +53,7 @@ pub(crate) struct RunningController {
 }
 
 impl RunningController {
+    /// Returns a controller with an empty queue. Its workers start later; the random numbers of `environment` are the jitter of its delays.
     pub(crate) fn new(control_loop: Loop, settings: Settings, environment: &Environment) -> Self {
         let random = environment.clone();
         let backoff = KeyBackoff::new(settings.backoff, move || random.random());
@@ -71,9 +72,8 @@ impl RunningController {
         &self.settings
     }
 
-    /// Handles a change of a primary: enqueues it if its spec, its deletion or its finalizers changed, as far as the predicate
-    /// accepts the change. A change by a user has high priority and ends a backoff; an object of a list has low priority. An own
-    /// write of the operator ends no backoff.
+    /// Handles a watch event of a primary: enqueues a created or deleted object, and an updated one according to the significance of the
+    /// change, which also depends on the predicate. A primary from a list gets a low priority, unless the change requests a pass.
     pub(crate) fn on_primary_change(&self, change: &Change<Encoded>, from_list: bool) {
         self.control_loop.note_deletion_propagation(change);
         if let Some(primary) = change.new_entry().or(change.old()) {
@@ -86,6 +86,7 @@ impl RunningController {
                 self.enqueue_changed(new.header.key.clone(), significance, from_list);
             }
             Change::Deleted { old } => {
+                // An object that left the cache with its shard still exists, and another replica reconciles it.
                 if self.control_loop.note_deleted(&old.header) {
                     self.queue.add(old.header.key.clone(), priority_of(Priority::High, from_list));
                 }
@@ -94,8 +95,8 @@ impl RunningController {
         }
     }
 
-    /// Enqueues a primary that changed itself, with the priority and the trigger of the significance. A change without
-    /// significance enqueues nothing. A user's change that ends the backoff has become a `Request` before.
+    /// Enqueues a primary after an update of it, with a priority and a trigger that depend on the significance of the update; `None`
+    /// enqueues nothing. Only `Request` ends a backoff; the loop has already turned a user's change that does so into a `Request`.
     fn enqueue_changed(&self, key: ObjectKey, significance: Significance, from_list: bool) {
         match significance {
             Significance::None => {}
@@ -107,14 +108,14 @@ impl RunningController {
         }
     }
 
-    /// Handles a change of a child: records a child that has left its watch, and enqueues the owner if it is of the controller's
-    /// kind.
+    /// Handles a change of a child: enqueues its owner if this is of the controller's kind, and records in the state of the owner that the
+    /// child was deleted or lost the operator's label (`event.departed`).
     pub(crate) fn on_child_change(&self, kind: &Kind, owner: &OwnerRef, event: &ChildEvent<'_>) {
         let shared = &self.control_loop.shared;
         let Some(key) = owner.key_of_kind(self.control_loop.source.kind()) else { return };
         // Another controller of the same kind may apply children of a kind that is not in this tree.
         if let Some(departed) = event.departed.filter(|_| shared.children.contains_key(kind)) {
-            // The state of an owner that is gone would never be dropped.
+            // No state is created for an owner that is gone, because it would never be dropped.
             let is_cached = self.is_cached(&key, &owner.uid);
             let mut states = shared.owner_states();
             if is_cached || states.has_state(&key, &owner.uid) {
@@ -134,13 +135,14 @@ impl RunningController {
         self.queue.add_for(owner, priority_of(Priority::Normal, from_list), Trigger::Children);
     }
 
-    /// Enqueues a primary because another object changed that is not its child, such as a referenced one.
+    /// Enqueues a primary because a related object changed that is not its child, such as a referenced object.
     pub(crate) fn enqueue_related(&self, key: ObjectKey, from_list: bool) {
         self.queue.add_for(key, priority_of(Priority::Normal, from_list), Trigger::Related);
     }
 
-    /// Enqueues the primaries that an event handler maps a changed object to. If the object is an output of a primary, that one
-    /// is enqueued as the owner of a changed child. Keys of cluster-scoped primaries lose their namespace.
+    /// Enqueues the primaries to which an event handler maps a changed object (`origin`). A primary that has created or just written this
+    /// object is enqueued as the owner of a changed child. Any other primary continues the chain of own writes that led to the change, by
+    /// which endless loops of controllers are found. Keys of cluster-scoped primaries lose their namespace.
     pub(crate) fn enqueue_keys<'a>(
         &self,
         keys: impl IntoIterator<Item = &'a ObjectKey>,
@@ -159,12 +161,12 @@ impl RunningController {
         }
     }
 
-    /// Returns the origin of a change of an object of another kind.
+    /// Returns the origin of a change of an object of another kind: whose output the object is, and the chain of own writes that led to it.
     pub(crate) fn origin_of<'a, V>(&'a self, kind: &'a Kind, change: &'a Change<V>) -> ChangeOrigin<'a> {
         ChangeOrigin::new(&self.control_loop.shared, self.control_loop.source.kind(), kind, change)
     }
 
-    /// Enqueues all primaries because an object changed that maps to all of them.
+    /// Does the same as [`Self::enqueue_keys`] for all primaries with a low priority, because the changed object maps to all of them.
     pub(crate) fn enqueue_all(&self, origin: &ChangeOrigin<'_>) {
         for key in self.control_loop.source.objects().store().keys() {
             let is_output = origin.is_output_of(&key);
@@ -175,7 +177,7 @@ impl RunningController {
         }
     }
 
-    /// Enqueues the primaries of a shard whose objects are cached now.
+    /// Enqueues all cached primaries of a shard that this replica has taken over. `count` is the number of shards.
     pub(crate) fn enqueue_shard(&self, count: ShardCount, shard: u16) {
         for entry in self.control_loop.source.objects().store().entries() {
             if count.shard_of(&entry.header.uid) == shard {
@@ -189,15 +191,15 @@ impl RunningController {
         self.control_loop.forget_dropped(key);
     }
 
-    /// Enqueues all primaries and ends their backoffs, because the cause of their failures may be gone.
+    /// Enqueues all primaries with the trigger `Request`, which ends their backoffs, because the cause of their failures may be gone.
     pub(crate) fn retry_all(&self) {
         for key in self.control_loop.source.objects().store().keys() {
             self.queue.add(key, Priority::Low);
         }
     }
 
-    /// Enqueues the primaries whose keys are pushed into a channel. It ignores keys without a namespace if the kind is
-    /// namespaced, and never returns.
+    /// Enqueues the primaries whose keys are pushed into a channel. Ignores keys without a namespace if the kind is namespaced. Never
+    /// returns.
     pub(crate) async fn run_channel(self: Arc<Self>, receiver: Arc<ChannelReceiver>) {
         let kind = self.control_loop.source.kind();
         loop {
@@ -217,8 +219,8 @@ impl RunningController {
         }
     }
 
-    /// Runs the workers until the queue is shut down and the running passes have ended. A dropped future ends its workers at
-    /// once.
+    /// Runs the workers until the queue is shut down and the running passes have ended. Replaces a worker that ends unexpectedly. If the
+    /// future is dropped, its workers end at once.
     pub(crate) async fn run_workers(self: Arc<Self>) {
         self.is_working.store(true, Ordering::Relaxed);
         let mut workers = JoinSet::new();
@@ -272,7 +274,8 @@ impl RunningController {
         self.metrics().timings.held_keys(Instant::now()).longest
     }
 
-    /// Runs passes for the keys of the queue, one at a time, until the queue is shut down. A panic ends only its pass.
+    /// Takes keys from the queue and runs a pass for each, one after the other, until the queue is shut down. After a panic in a pass, the
+    /// worker continues, and the key is retried after [`DEFAULT_REQUEUE`].
     async fn run_worker(self: Arc<Self>) {
         let metrics = self.metrics();
         let worker = metrics.timings.worker();
@@ -295,7 +298,7 @@ impl RunningController {
         }
     }
 
-    /// Counts a pass by its result, with its duration and its trace; a skipped pass only as skipped.
+    /// Records a pass in the metrics of the controller: its result, and its duration with its trace. A skipped pass is only counted.
     fn count_pass(&self, next: Next, duration: Duration, trace: Option<&TraceContext>) {
         let metrics = self.metrics();
         match next {
@@ -318,8 +321,8 @@ impl RunningController {
         self.queue.stats()
     }
 
-    /// Runs one pass over an object, enqueues it for changes during the pass, and schedules the next one. Returns when that is, and
-    /// the trace of the pass, if it is exported.
+    /// Runs one pass over an object, enqueues the object if it changed during the pass, and schedules the next pass. Returns when the next
+    /// pass runs, and the trace of this pass if it is exported. Runs no pass unless this replica holds the shard of the object.
     async fn process(&self, item: &Item<ObjectKey>) -> (Next, Option<TraceContext>) {
         let key = &item.key;
         let trigger = self.begin_pass(item);
@@ -329,29 +332,32 @@ impl RunningController {
         let PassResult { next, earlier_failures, significance, trace } =
             shard.run(self.control_loop.reconcile(key, trigger)).await;
         if next.when == Next::CatchUp {
+            // The pass was skipped, so the chain of own writes that triggered it leads to the next pass.
             self.control_loop.shared.chains.extend_to(self.control_loop.source.kind(), key, trigger.chain);
         }
         if let Some(on_end) = on_end {
             on_end(next.when.description());
         }
-        // Before the backoff begins: a change that a user made during the pass ends it.
+        // This comes before the start of the backoff, so that a change by a user during the pass ends the backoff.
         self.enqueue_changed(key.clone(), significance, false);
         self.schedule_next(item, next, earlier_failures);
         (next.when, trace)
     }
 
-    /// Returns what led to the pass that begins now. A request by a user starts a new chain of own writes.
+    /// Returns what triggered the pass that begins now: the event, and the chain of passes whose writes triggered each other. A request by
+    /// a user starts a new chain.
     fn begin_pass(&self, item: &Item<ObjectKey>) -> PassTrigger {
         let (kind, is_request) = (self.control_loop.source.kind(), item.trigger == Trigger::Request);
         let chain = self.control_loop.shared.chains.begin_pass(kind, &item.key, is_request);
         PassTrigger { event: item.trigger, chain, trace_start: None }
     }
 
-    /// Schedules the next pass. `earlier_failures` is the number of consecutive passes before this one that failed in the same way. After a
-    /// failed pass or a conflict no other event starts a pass before the backoff ends, except a change by a user.
+    /// Adds the key to the queue again with the delay that `next` demands. `earlier_failures` is the number of consecutive passes before
+    /// this one that failed in the same way. After a failed pass or a conflict (`hold`), only a change by a user starts a pass before the
+    /// backoff ends.
     fn schedule_next(&self, item: &Item<ObjectKey>, next: NextPass, earlier_failures: u32) {
         let Item { key, priority, trigger, .. } = item.clone();
-        // A change by a user has high priority once: it had its pass.
+        // The high priority of a change by a user counts only for this pass.
         let repeated = priority.min(Priority::Normal);
         let (after, priority) = match next.when {
             Next::AwaitChange | Next::Parked | Next::OtherShard => return,

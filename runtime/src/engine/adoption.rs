@@ -23,10 +23,11 @@ use kube::api::Patch;
 use serde_json::Value;
 
 impl PassCore<'_> {
-    /// Adopts an object of another client if the node allows it and the object has no controller.
+    /// Adopts an object that another client created: makes it a child of the owner, applies the desired state, and returns its readiness.
+    /// Does so only if the tree node has the option `adopt` and the object has no controller reference.
     ///
     /// # Errors
-    /// `NotOwned` otherwise.
+    /// `NotOwned` if the node lacks the option, or if the object has a controller.
     pub(crate) async fn adopt(
         &self,
         children: &WatchedKind<Child>,
@@ -41,9 +42,9 @@ impl PassCore<'_> {
         self.take_over(children, options, &header.uid, desired).await
     }
 
-    /// Applies an object that exists and was never applied by this operator: an adopted object, or a child of the owner from an
-    /// earlier operator. First takes over the fields of the field managers in `adopt_from`. If the node creates its objects only
-    /// once, only the marks of the operator are applied. Records the event `Adopted`.
+    /// Applies an object that exists and that this operator has not applied for this owner: an adopted object, or a child of the owner
+    /// from an earlier operator. First takes over the fields of the field managers in `adopt_from`. If the node creates its objects only
+    /// once (`once`), applies only the marks of the operator: label, annotations and owner reference. Records the event `Adopted`.
     pub(crate) async fn take_over(
         &self,
         children: &WatchedKind<Child>,
@@ -67,10 +68,10 @@ impl PassCore<'_> {
     }
 
     /// Transfers all fields of the field managers in `adopt_from` to the operator: reads the live object, and patches its
-    /// `managedFields`. There is no patch if these managers own nothing.
+    /// `managedFields`. Sends no patch if these managers own no fields.
     ///
     /// # Errors
-    /// A yield if the object no longer exists.
+    /// A yield (the error of a pass that is not done yet) if the object no longer exists.
     async fn take_over_fields(&self, options: ResourceOptions, desired: &Desired) -> Result<()> {
         let target = desired.target();
         let Some(found) = self.shared.client.get::<Value>(target).await? else {

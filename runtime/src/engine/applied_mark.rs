@@ -25,29 +25,32 @@ impl<'a> AppliedMark<'a> {
         Self::parse(header.annotations.get(APPLIED_ANNOTATION)?)
     }
 
+    /// Parses the value of the annotation; `None` if it is a digest without an owner, or without a hash of the child's key.
     fn parse(mark: &'a str) -> Option<Self> {
         let mut parts = mark.splitn(4, '/').skip(1);
         Some(Self { owner: parts.next()?, child: parts.next()?, paths_hash: parts.next() })
     }
 
-    /// Returns the hash of the paths in a mark; `None` if its object is always written by apply.
+    /// Returns the hash of the field paths in a value of the annotation; `None` if the object is always written by server-side apply.
     pub(crate) fn paths_hash(mark: &'a str) -> Option<&'a str> {
         Self::parse(mark)?.paths_hash
     }
 
-    /// Returns the uid of the owner for whom an object was applied; `None` if that is unknown, or if the object is a copy.
+    /// Returns the uid of the owner for whom an object was applied, by its annotation. `None` if the annotation names no owner, or if a
+    /// user copied the object from a child: then the annotation has the hash of another namespace and name.
     pub(crate) fn owner_of(header: &'a Header) -> Option<Uid> {
         let mark = Self::of(header)?;
         (mark.child == hash_of_key(&header.key)).then(|| Uid::from(mark.owner))
     }
 
-    /// Returns whether the annotation of an object was written for another object.
+    /// Returns whether an object is a copy of a child: its annotation has the hash of another namespace and name.
     pub(crate) fn is_copy(header: &'a Header) -> bool {
         Self::of(header).is_some_and(|mark| mark.child != hash_of_key(&header.key))
     }
 }
 
-/// Returns the value of the annotation for a child of this owner.
+/// Returns the value of the annotation `opgen.dev/applied` for a child: the digest of its applied state, the uid of its owner, and the
+/// hash of its namespace and name. `paths_hash`, the hash of its field paths, is only set for an object that is written without apply.
 pub(crate) fn applied_mark(digest: &str, owner: &Uid, child: &ObjectKey, paths_hash: Option<&str>) -> String {
     let child = hash_of_key(child);
     match paths_hash {
@@ -68,6 +71,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// Returns the header of an object in the namespace `shop` whose annotation has this value.
     fn header(name: &str, mark: &str) -> Header {
         let object =
             json!({"metadata": {"namespace": "shop", "name": name, "annotations": {APPLIED_ANNOTATION: mark}}});

@@ -81,6 +81,8 @@ impl ChainedCall<'_> {
         self.end(Some(version));
     }
 
+    /// Ends the call: its recorded write is recognized by `version` from now on. Without a version the call failed, and the write is
+    /// dropped. Does nothing if the call has ended before.
     fn end(&mut self, version: Option<&ResourceVersion>) {
         let Some(object) = self.object.take() else { return };
         let mut chains = self.chains.chains.lock();
@@ -107,7 +109,7 @@ impl Drop for ChainedCall<'_> {
 }
 
 impl Chains {
-    /// Adds a write by a pass to which a chain has led.
+    /// Records an own write of an object, which extends `pass`: the chain of own writes that led to the writing pass.
     fn add_write(&mut self, kind: &Kind, key: &ObjectKey, mark: WriteMark, pass: Chain) {
         let object = (kind.clone(), key.clone());
         if self.writes.len() >= MAX_OBJECTS && !self.writes.contains_key(&object) {
@@ -133,7 +135,8 @@ impl CausalChains {
         self.chains.lock().related_kinds.insert(kind.clone());
     }
 
-    /// Records a write of a child before it is sent. `pass` is the chain that led to the pass.
+    /// Records a write of a child before it is sent, if changes of its kind enqueue other primaries. `pass` is the chain of own writes
+    /// that led to the current pass: each write enqueued a primary whose pass made the next write.
     pub(crate) fn record_write(&self, kind: &Kind, key: &ObjectKey, digest: &str, pass: Chain) {
         let mut chains = self.chains.lock();
         if chains.related_kinds.contains(kind) {
@@ -141,7 +144,8 @@ impl CausalChains {
         }
     }
 
-    /// Records a deletion before it is sent. `pass` is as for [`CausalChains::record_write`].
+    /// Records a deletion before it is sent, and drops the oldest one if there are too many. `pass` is the chain of own writes that led to
+    /// the current pass.
     pub(crate) fn record_deletion(&self, kind: &Kind, key: &ObjectKey, pass: Chain) {
         let mut chains = self.chains.lock();
         if chains.related_kinds.contains(kind) {
@@ -152,8 +156,8 @@ impl CausalChains {
         }
     }
 
-    /// Records the begin of a call that writes an object without a digest, such as that of a hand-written node. `pass` is as for
-    /// [`CausalChains::record_write`].
+    /// Records the begin of a call that writes an object without a digest, such as the call of a hand-written node. `pass` is the chain of
+    /// own writes that led to the current pass. The caller ends the returned call with the version in the response.
     pub(crate) fn begin_write(&self, kind: &Kind, key: &ObjectKey, pass: Chain) -> ChainedCall<'_> {
         let mut chains = self.chains.lock();
         if !chains.related_kinds.contains(kind) {
@@ -170,8 +174,8 @@ impl CausalChains {
         self.chains.lock().related_kinds.contains(kind)
     }
 
-    /// Returns the chain that a changed object ends, without a write if the change is not an own one. Drops the recorded writes of a
-    /// deleted object.
+    /// Returns the chain of own writes whose last write caused this change in the watch; an empty chain if another client caused it. Drops
+    /// the recorded writes of a deleted object.
     pub(crate) fn chain_at<V>(&self, kind: &Kind, change: &Change<V>) -> Chain {
         let digest_of = |header: &Header| header.annotations.get(APPLIED_ANNOTATION).map(str::to_owned);
         let mut chains = self.chains.lock();
@@ -188,6 +192,7 @@ impl CausalChains {
         };
         let Some(writes) = chains.writes.get(&(kind.clone(), new.header.key.clone())) else { return Chain::default() };
         let old_digest = change.old().and_then(|old| digest_of(&old.header));
+        // A digest that was there before the change tells nothing about the cause of the change.
         let new_digest = digest_of(&new.header).filter(|digest| Some(digest) != old_digest.as_ref());
         let new_digest = new_digest.map(|digest| hash_of(&*digest));
         let is_recognized = |write: &&ChainedWrite| match &write.mark {
@@ -200,7 +205,7 @@ impl CausalChains {
         write.map(|write| write.chain).unwrap_or_default()
     }
 
-    /// Records that a chain leads to the next pass of a primary. Of several chains a cycle counts, and else the longest.
+    /// Records that a chain of own writes leads to the next pass of a primary. If several chains do, keeps a cycle, else the longest one.
     pub(crate) fn extend_to(&self, kind: &Kind, primary: &ObjectKey, chain: Chain) {
         if chain.length > 0 {
             let mut chains = self.chains.lock();
@@ -211,8 +216,8 @@ impl CausalChains {
         }
     }
 
-    /// Begins a pass of a primary: removes the chain that was recorded for it, and returns it with this pass added. A pass that a user
-    /// has requested starts a new chain.
+    /// Begins a pass of a primary: removes the chain of own writes that was recorded for it, and returns the chain with this pass added. A
+    /// pass that a user has requested starts a new chain.
     pub(crate) fn begin_pass(&self, kind: &Kind, primary: &ObjectKey, is_request: bool) -> Chain {
         let mut chains = self.chains.lock();
         let chain = match chains.next_passes.is_empty() {
@@ -260,6 +265,7 @@ mod tests {
     }
 
     impl<'a> Primary<'a> {
+        /// Creates a primary whose first pass is due and that has not written its object yet.
         fn new(name: &str) -> Self {
             Self {
                 key: ObjectKey::cluster(name),
@@ -305,6 +311,7 @@ mod tests {
         let mut writes = 0;
         while writes < 100 * MAX_WRITES {
             let (this, other) = if random.bool() { (0, 1) } else { (1, 0) };
+            // Most steps run or end a pass, and one in 60 delivers an event, so that events come late.
             match random.u8(..60) {
                 0 => {
                     let Some(change) = primaries[this].deliver() else { continue };
@@ -347,7 +354,7 @@ mod tests {
         }
     }
 
-    /// Returns the length of the chain that the change of an object to this version ends.
+    /// Returns the length of the chain of own writes whose last write changed an object to this version.
     fn length_at_version(chains: &CausalChains, version: u64) -> u32 {
         let object = json!({"metadata": {"name": "a", "uid": "u", "resourceVersion": version.to_string()}});
         let change = Store::<()>::default().apply(Header::parse(object.to_string().as_bytes()).unwrap(), || ());

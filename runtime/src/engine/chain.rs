@@ -1,4 +1,4 @@
-//! `Chain`: the own writes that led to a pass, each by way of another primary, and whether they run in a cycle.
+//! `Chain`: counts the own writes that led to a pass by way of passes over other primaries, and detects cycles.
 
 /// The number of repetitions of a step from which on a chain is a cycle.
 pub(super) const MAX_REPETITIONS: u32 = 15;
@@ -29,7 +29,8 @@ pub(crate) struct Chain {
 }
 
 impl Chain {
-    /// Returns whether the chain is a cycle, and the pass that it has reached is that of a primary in it.
+    /// Returns whether the chain is a cycle, and the current pass is over a primary in it: the step from one primary to another that the
+    /// chain counts has recurred `MAX_REPETITIONS` times, and the current primary is one of these two.
     pub(crate) fn is_cycle(&self) -> bool {
         self.is_repeated() && self.step.is_some_and(|(from, to)| self.at == from || self.at == to)
     }
@@ -43,7 +44,7 @@ impl Chain {
         Self { at: primary, ..Self::default() }
     }
 
-    /// Returns the rank among the chains that lead to the same pass: the highest counts.
+    /// Returns the sort key of the chains that lead to the same pass, of which the pass continues the highest: a cycle, else the longest.
     pub(super) fn rank(&self) -> (bool, u32, u32) {
         (self.is_repeated(), self.length, self.repetitions)
     }
@@ -53,12 +54,13 @@ impl Chain {
         Self { length: self.length.saturating_add(1), writes: self.writes.saturating_add(1), ..self }
     }
 
-    /// Returns the chain in the pass of a primary that it leads to. It is the same for a pass that begins again, because the cache was
-    /// behind.
+    /// Returns the chain after its step to a pass of this primary. If the step equals the counted one, its repetitions increase; if it
+    /// differs and the limit of writes is reached, the chain counts this step instead and doubles the limit.
     pub(super) fn in_pass_of(self, primary: u64) -> Self {
         if self.length == 0 {
             return Self::start(primary);
         }
+        // No write since the last pass: that pass begins again, because the cache was behind.
         if self.entered == self.length {
             return self;
         }
@@ -67,6 +69,7 @@ impl Chain {
         if self.step == step {
             return Self { repetitions: self.repetitions.saturating_add(1), ..chain };
         }
+        // A cycle that was found keeps its counted step.
         if self.is_repeated() || self.writes < self.limit {
             return chain;
         }
@@ -78,12 +81,12 @@ impl Chain {
 mod tests {
     use super::*;
 
-    /// Returns the length of a chain that runs through the first primaries and then round a ring of others until it is found; `None`
-    /// if it is not within the limit.
-    fn length_until_found(first: u32, ring: u32, limit: u32) -> Option<u32> {
+    /// Returns the length at which a chain counts as a cycle that runs through the primaries before a ring and then round the ring; `None`
+    /// if it does not within `max_writes`.
+    fn length_until_found(before_ring: u32, ring_size: u32, max_writes: u32) -> Option<u32> {
         let mut chain = Chain::start(0);
-        for number in 1..=limit {
-            let primary = if number < first { number } else { first + (number - first) % ring };
+        for number in 1..=max_writes {
+            let primary = if number < before_ring { number } else { before_ring + (number - before_ring) % ring_size };
             chain = chain.after_write().in_pass_of(u64::from(primary));
             if chain.is_cycle() {
                 return Some(chain.length);
@@ -93,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_is_found_wherever_it_is_entered_and_a_long_chain_is_none() {
+    fn a_ring_is_found_wherever_the_chain_enters_it_and_a_long_chain_is_no_cycle() {
         for (first, ring) in (0..40).flat_map(|first| (1..40).map(move |ring| (first, ring))) {
             let found = length_until_found(first, ring, 64 * (first + ring));
             assert!(found.is_some(), "{ring} primaries after {first}");
@@ -104,6 +107,7 @@ mod tests {
 
     #[test]
     fn a_ring_is_found_if_a_teardown_starts_the_chain() {
+        // A chain that a teardown starts begins with no primary.
         let mut chain = Chain::default();
         let found = (0..100).find(|number| {
             chain = chain.after_write().in_pass_of(1 + number % 2);

@@ -109,7 +109,8 @@ struct ManagedFields<'a> {
 pub(crate) type ChildrenByNode = HashMap<Box<str>, Vec<Arc<Entry<Child>>>>;
 
 impl Child {
-    /// Projects an object from the API server; `with_object` keeps its JSON as well. `manager` is the operator's field manager.
+    /// Computes the small part of a child object that the cache keeps: its readiness, and the fields that the operator and other managers
+    /// own. `with_object` keeps the JSON of the object as well. `manager` is the operator's field manager.
     ///
     /// # Errors
     /// If the JSON is not an object of the API.
@@ -145,8 +146,9 @@ impl Child {
         })
     }
 
-    /// Returns the first field of `desired` that another client has taken or removed; `None` if the operator owns all of them. The first
-    /// call checks the fields. Later calls return the same result, whatever `desired` is.
+    /// Returns the first field of `desired` that the operator no longer owns, since another client has changed or removed it; `None` if the
+    /// operator owns all of them. The first call compares the fields, stores the result, and drops the sets of fields to save memory. Later
+    /// calls return this result, whatever `desired` is.
     pub(crate) fn first_lost_field(&self, desired: &Desired) -> Option<LostField> {
         let mut ownership = self.ownership.lock();
         if let FieldOwnership::Unchecked(unchecked) = &*ownership {
@@ -193,7 +195,7 @@ impl Entry<Child> {
         self.header.annotations.get(name).filter(|_| !self.value.is_copy).unwrap_or_default()
     }
 
-    /// Returns whether the two states are the same for a pass, so that a change from one to the other triggers none.
+    /// Returns whether two states of a child are equal in all that a pass reads, so that the change between them triggers no pass.
     pub(crate) fn has_same_state(&self, other: &Self) -> bool {
         self.node() == other.node()
             && self.applied_digest() == other.applied_digest()
@@ -203,8 +205,8 @@ impl Entry<Child> {
     }
 }
 
-/// Returns the header of a child. An owner that only its annotations name is added to its owner references: the one of an owner
-/// mark, and the one whose owner reference another client has removed (see [`is_removed_owner`]).
+/// Returns the header of a child, with an owner that only the annotations of the child name added to its owner references: the owner in
+/// an owner mark, and an owner whose reference another client has removed (see [`is_removed_owner`]).
 ///
 /// # Errors
 /// If the JSON is not an object of the API.
@@ -217,6 +219,7 @@ pub(crate) fn child_header(json: &[u8]) -> Result<Header, HeaderError> {
     if let Some(uid) = AppliedMark::owner_of(&header)
         && !owners.iter().any(|owner| owner.uid == uid)
     {
+        // `is_removed_owner` recognizes this reference by its empty kind.
         owners.push(OwnerReference::new("", "", "", uid, false));
     }
     if owners.len() > header.owners.len() {
@@ -230,6 +233,7 @@ pub(crate) fn is_removed_owner(owner: &OwnerReference) -> bool {
     owner.kind().is_empty()
 }
 
+/// Returns a hash of a text that is only valid within this process.
 fn hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);

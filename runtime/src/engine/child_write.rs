@@ -29,7 +29,8 @@ use kube::api::Patch;
 use serde_json::{Value, value::RawValue};
 
 impl PassCore<'_> {
-    /// Changes an existing child to its desired state.
+    /// Changes an existing child to its desired state, by a merge patch if it is plain (a ConfigMap or Secret without lists that other
+    /// clients may share) and was before, else by server-side apply. Returns its readiness.
     pub(crate) async fn update_child(
         &self,
         children: &WatchedKind<Child>,
@@ -46,13 +47,15 @@ impl PassCore<'_> {
             // By a merge patch, a manager does not become the owner of fields whose values stay the same; by an apply it does.
         }
         if entry.value.is_plain {
+            // An apply removes only fields of earlier applies, so the fields of the merge patches become such fields first.
             self.apply_own_fields(desired).await?;
         }
         self.apply_child(children, desired, precondition).await
     }
 
-    /// Applies one object; one that does not exist is created without apply if it is plain. If items of another client in its
-    /// lists prevent the apply, removes them and applies it again.
+    /// Applies one object by server-side apply, and returns its readiness. A plain object (a ConfigMap or Secret without lists that other
+    /// clients may share) that does not exist is created by a POST instead, which costs less. If list items of another client prevent the
+    /// apply of an existing object, takes over these items, which the next apply then removes, and applies the object again.
     pub(crate) async fn apply_child(
         &self,
         children: &WatchedKind<Child>,
@@ -103,11 +106,11 @@ impl PassCore<'_> {
         Ok(written.readiness)
     }
 
-    /// Writes the desired state of a child, and records the response: own write, output of the node, lost fields, and an event if
-    /// the object was created.
+    /// Writes the desired state of a child, and records the response: the version as an own write, the object as an output of the node,
+    /// the set of owned fields if it lacks written fields, and an event if the object was created.
     ///
     /// # Errors
-    /// `NotOwned` if the object should not exist and does.
+    /// `NotOwned` if the precondition is that no such object exists, and one does.
     async fn write_child(
         &self,
         children: &WatchedKind<Child>,
@@ -116,6 +119,7 @@ impl PassCore<'_> {
         precondition: ApplyPrecondition<'_>,
     ) -> Result<WrittenChild> {
         let (kind, target) = (&desired.kind, desired.target());
+        // Recorded before the request, since the watch event may come before the response.
         self.shared.chains.record_write(kind, &desired.key(), &desired.digest, self.trigger.chain);
         self.shared.chains.traces.record(kind, &desired.key(), &desired.digest, || {
             Some(WriteCause { context: current_context()?, started: self.trigger.trace_start? })
@@ -147,7 +151,7 @@ impl PassCore<'_> {
         self.record_child_write(children, &header);
         if !matches!(precondition, ApplyPrecondition::Uid(_)) && !applied.created {
             // The server ignored the resourceVersion, or another client created the object between the live read and the apply:
-            // now both own it, which the node has not asked for.
+            // now both clients own it, although the node did not adopt it.
             return Err(not_owned_error(kind, &header.key, &header, false));
         }
         let child = Child::project(kind, &self.shared.operator, &header, bytes, children.keeps_objects)?;
@@ -180,10 +184,13 @@ impl PassCore<'_> {
         }
     }
 
-    /// Returns the merge patch that changes a plain child to its desired state. If the child may have fields that are not wanted any
-    /// more, or its owner reference is not the wanted one, this reads the object.
+    /// Returns the merge patch that changes a plain child (a ConfigMap or Secret that is written without apply) to its desired state. If
+    /// the child may have unwanted fields, or its owner reference is lost or has another version, this reads the object: the patch then has
+    /// a null for each unwanted field that only the operator owns, the repaired list of references, and the resourceVersion as a
+    /// precondition.
     async fn merge_patch(&self, desired: &Desired, entry: &Entry<Child>) -> Result<Value> {
         let mut patch = desired.object.as_object().cloned().unwrap_or_default();
+        // `first_lost_field` reports a lost owner reference before all other fields.
         let is_reference = |lost: LostField| lost.path.starts_with("metadata.ownerReferences");
         let lost_reference = entry.value.first_lost_field(desired).is_some_and(is_reference)
             || self.has_other_owner_version(&entry.header);
@@ -200,7 +207,7 @@ impl PassCore<'_> {
         }
         let mut patch = Value::Object(patch);
         if let Some(metadata) = patch["metadata"].as_object_mut() {
-            // A merge patch replaces the list, with the references of other clients.
+            // A merge patch replaces the whole list, which may have references of other clients: they have to be in the patch, too.
             let own = metadata.remove("ownerReferences");
             if let Some(live) = live {
                 metadata.insert("resourceVersion".into(), live["metadata"]["resourceVersion"].clone());
@@ -217,8 +224,8 @@ impl PassCore<'_> {
         Ok(patch)
     }
 
-    /// Transfers the fields that the operator has written without apply to its apply, which then removes those that are not wanted
-    /// any more. There is no patch if it has none.
+    /// Moves the fields that the operator has written without apply to its `Apply` entry in `managedFields` of the live object, so that its
+    /// next apply removes the unwanted ones. Does nothing if the object does not exist, or if the operator has no such fields.
     pub(crate) async fn apply_own_fields(&self, desired: &Desired) -> Result<()> {
         let target = desired.target();
         let (client, operator) = (&self.shared.client, self.shared.operator.as_str());
@@ -231,8 +238,8 @@ impl PassCore<'_> {
     }
 }
 
-/// Returns the sets of fields of two kinds of entries in `managedFields`: those of the operator's writes without apply, and all others,
-/// also that of the operator's own apply. Entries of subresources are left out.
+/// Returns the sets of fields (`fieldsV1`) in `managedFields` of an object, in two lists: the sets of the operator's writes without apply,
+/// and all others, including the set of the operator's applies. Entries of subresources are left out.
 fn field_sets<'a>(object: &'a Value, operator: &str) -> (Vec<&'a Value>, Vec<&'a Value>) {
     let entries = object["metadata"]["managedFields"].as_array().into_iter().flatten();
     let (own, others): (Vec<&Value>, Vec<&Value>) = entries

@@ -55,10 +55,10 @@ struct Applier {
 }
 
 impl PassCore<'_> {
-    /// Claims an object for a node.
+    /// Claims an object for a tree node: records that the node wants it, so that no other node deletes it in this pass.
     ///
     /// # Errors
-    /// A terminal error if another node has claimed it: each would take it from the other in every pass.
+    /// A terminal error if another node has claimed the object: the two nodes would overwrite each other's object in every pass.
     pub(crate) fn claim(&self, kind: &Kind, key: &ObjectKey, node: &Arc<str>) -> Result<()> {
         match self.claims.lock().nodes.insert((kind.clone(), key.clone()), node.clone()) {
             Some(other) => {
@@ -74,7 +74,8 @@ impl PassCore<'_> {
         self.claims.lock().complete.insert(node.clone());
     }
 
-    /// Claims all objects that a node has built and completes them for the apply.
+    /// Claims all objects that a tree node has built: records that the node wants them, so that no other node deletes them in this pass.
+    /// Returns the objects completed for the apply, with owner, label, annotations and digest.
     ///
     /// # Errors
     /// A terminal error if an object is invalid, or if another node has claimed it.
@@ -95,9 +96,9 @@ impl PassCore<'_> {
         claims.complete.contains(node) && claims.of(kind, key).is_none_or(|claimant| **claimant != *node)
     }
 
-    /// Selects the unwanted children of a node that can be deleted now, since no other node wants them. An object that
-    /// another node has claimed is left to that node. Deletions that can't be decided yet are deferred to
-    /// [`PassCore::delete_deferred`], and so are those of objects that another node claims only in the plan.
+    /// Returns those of a node's unwanted children that can be deleted now, since no other node of the tree wants them. Leaves out a child
+    /// that another node has claimed in this pass. Defers the deletion to [`PassCore::delete_deferred`] if another node claims the child
+    /// only in the plan (a dry run of all build functions), or if the claims of a node that applies the kind are not certain yet.
     pub(crate) async fn select_unclaimed(
         &self,
         kind: &Kind,
@@ -107,6 +108,7 @@ impl PassCore<'_> {
         // A teardown has no planner: no node wants an object.
         let Some(planner) = self.planner.filter(|_| !unwanted.is_empty()) else { return unwanted };
         let appliers = self.appliers(planner, kind);
+        // A single node of the tree applies this kind, so no other node can want the objects.
         if matches!(&appliers[..], [only] if !only.is_keyed) {
             return unwanted;
         }
@@ -132,13 +134,13 @@ impl PassCore<'_> {
         unclaimed
     }
 
-    /// Runs the deferred deletions, one node after the other. Objects that a node claims stay, and so do all objects of a kind
-    /// while the claims of a node that applies the kind are unknown. The loop calls it after all nodes have run, with the outcome
-    /// of the tree.
+    /// Deletes the unwanted children whose deletion nodes have deferred to the end of the pass, one node after the other. A child stays if
+    /// a node wants it (claims it), or while the claims of a node that applies its kind are unknown. The control loop calls this after all
+    /// nodes have run, with the outcome of the tree.
     ///
     /// # Errors
-    /// A yield until the objects of a node are gone, or the error of a deletion. The nodes after it are not reached: they defer
-    /// their deletions again in the next pass.
+    /// A yield until the objects of a node are gone, or the error of a deletion. Later nodes are not reached then: they defer their
+    /// deletions again in the next pass.
     pub(crate) async fn delete_deferred(&self, outcome: &Result<()>) -> Result<()> {
         let deferred = std::mem::take(&mut *self.deferred_deletions.lock());
         if deferred.is_empty() {
@@ -146,7 +148,8 @@ impl PassCore<'_> {
         }
         // Without a planner, `select_unclaimed` defers nothing.
         let Some(planner) = self.planner else { return Ok(()) };
-        // If the tree succeeded, all nodes have claimed the objects they want.
+        // If the tree succeeded, all nodes have claimed the objects they want. Else a dry run finds the claims of the nodes that did not
+        // run.
         let plan = match outcome {
             Ok(()) => None,
             Err(_) => Some(planner.plan(self.for_plan()).await),
@@ -168,10 +171,10 @@ impl PassCore<'_> {
         Ok(())
     }
 
-    /// Deletes the objects of a node that no node claims.
+    /// Deletes the objects of a node that no node claims (wants), neither in this pass nor in the plan.
     ///
     /// # Errors
-    /// A yield until they are gone, or the error of a deletion.
+    /// A yield until the objects are gone, or the error of a deletion.
     async fn delete_unclaimed(
         &self,
         planner: &dyn Planner,
@@ -180,6 +183,7 @@ impl PassCore<'_> {
         plan: Option<&Plan>,
     ) -> Result<()> {
         let (children, mut pending) = (self.shared.children(kind)?, PendingObjects::new(node));
+        // The shape of a planner may be a subtree; its options are found by the path below its root.
         let root = planner.path();
         let path = node.strip_prefix(root.as_str()).map_or(&**node, |path| path.trim_start_matches('/'));
         let options = planner.shape().resource_options(path);
@@ -198,7 +202,7 @@ impl PassCore<'_> {
         appliers(planner.shape(), &planner.path(), kind, cluster)
     }
 
-    /// Defers the deletions of a node to the end of the pass.
+    /// Records that a node has unwanted objects of a kind whose deletion is decided at the end of the pass.
     fn defer_deletions(&self, kind: &Kind, node: &Arc<str>) {
         let mut deferred = self.deferred_deletions.lock();
         if !deferred.iter().any(|(other_kind, other_node)| other_kind == kind && other_node == node) {
@@ -206,8 +210,7 @@ impl PassCore<'_> {
         }
     }
 
-    /// Returns the node that claims an object in this pass or in the plan; `None` if no node does. The plan does not count for a node
-    /// that has run in this pass.
+    /// Returns the node that claims (wants) an object in this pass or, if it has not run yet, in the plan; `None` if no node does.
     fn claimant(&self, kind: &Kind, key: &ObjectKey, plan: Option<&Plan>) -> Option<Arc<str>> {
         let claims = self.claims.lock();
         let planned = || plan?.claims.of(kind, key).filter(|node| !claims.complete.contains(&***node));
@@ -219,7 +222,7 @@ impl PassCore<'_> {
         self.claims.lock().of(kind, key).is_some()
     }
 
-    /// Returns the plan of this pass, computed when a node first needs it.
+    /// Returns the plan of this pass: the objects that all nodes want, by a dry run of their build functions. The first call computes it.
     async fn current_plan(&self, planner: &dyn Planner) -> Arc<Plan> {
         let cached = self.plan.lock().clone();
         if let Some(plan) = cached {
@@ -231,20 +234,20 @@ impl PassCore<'_> {
         plan
     }
 
-    /// Returns whether a node may still claim other objects in this pass than the plan says, since an output or a lister that it
-    /// reads may change.
+    /// Returns whether a node may still claim other objects in this pass than the plan says: it has not run yet, and an output or a lister
+    /// that it reads may change until then.
     fn may_claim_later(&self, applier: &Applier, plan: &Plan) -> bool {
         (applier.reads_outputs || plan.reads_listers) && !self.has_complete_claims(applier)
     }
 
-    /// Returns whether the claims of a node are known: it has run, or its build function has succeeded in the plan.
+    /// Returns whether the objects that a node wants are known: it has run, or its build function has succeeded in the plan.
     fn are_claims_known(&self, applier: &Applier, plan: &Plan) -> bool {
         let is_planned = !applier.is_keyed && plan.claims.complete.contains(applier.path.as_str());
         plan.complete || is_planned || self.has_complete_claims(applier)
     }
 
-    /// Returns whether a node has run and completed its claims. It is unknown for nodes below `each`, since there may be any
-    /// number of them.
+    /// Returns whether a node has run and claimed all objects it wants. Returns `false` for a node below `each`, which stands for any
+    /// number of nodes, one per item.
     fn has_complete_claims(&self, applier: &Applier) -> bool {
         !applier.is_keyed && self.claims.lock().complete.contains(applier.path.as_str())
     }
@@ -269,7 +272,8 @@ fn appliers(shape: &'static Shape, path: &str, kind: &Kind, cluster: TreeCluster
     found
 }
 
-/// Adds the nodes below `parent` that apply objects of a kind.
+/// Adds the nodes below `parent` that apply objects of a kind in the searched cluster to `found`. `cluster` tells in which cluster the
+/// nodes of `shape` are: a remote node, and a registered application below it, change the cluster.
 fn add_appliers(
     (shape, cluster): (&'static Shape, TreeCluster),
     kind: &Kind,

@@ -187,7 +187,7 @@ impl ControllerState {
         }
     }
 
-    /// Returns the states in other clusters, also in those of those clusters.
+    /// Returns the states of this controller in all connected other clusters, including clusters that are reached through another cluster.
     pub(crate) fn remote_states(&self) -> Vec<Arc<Self>> {
         let Some(clusters) = &self.remote_clusters else { return Vec::new() };
         let mut states = clusters.states();
@@ -212,9 +212,10 @@ impl ControllerState {
         self.metrics.panics.increment();
     }
 
-    /// Returns whether the caches of another cluster do not show an own write for an owner yet. Nothing waits for the cache of a
-    /// watch that has failed.
+    /// Returns whether a cache of children in this cluster, another one than the operator's, does not show an own write for an owner yet.
+    /// A cache whose watch has failed does not count as behind, since no pass shall wait for it.
     pub(crate) fn is_behind(&self, owner: &ObjectKey) -> bool {
+        // The kind is `None` for writes of primaries, which are not in another cluster.
         let children = |kind: &Option<Kind>| kind.as_ref().and_then(|kind| self.children.get(kind));
         let progress = |kind: &Option<Kind>| match children(kind) {
             Some(children) => children.health.watch_progress(children.store.watch_progress()),
@@ -225,7 +226,8 @@ impl ControllerState {
         behind.is_some_and(|kind| children(&kind).is_some_and(|children| !children.health.has_failed()))
     }
 
-    /// Returns what an event about an object regards. For an object in a bucket that is its first child in Kubernetes, if it has one.
+    /// Returns the object of an event together with the child that the event names instead, if the object is in a bucket: Kubernetes does
+    /// not have it, so the event regards its first child in Kubernetes.
     pub(crate) fn regarding(&self, object: EventObject) -> Regarding {
         let is_in_bucket = self.client.is_in_bucket(&object.kind);
         let child = if is_in_bucket { self.first_child_in_kubernetes(&object.uid) } else { None };

@@ -23,8 +23,8 @@ use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
 
 impl PassCore<'_> {
-    /// Deletes the unwanted children of a node, except those that another node wants and those in a Namespace that the teardown
-    /// of the tree deletes with them. `propagation` is the option of the node.
+    /// Deletes the unwanted children of a tree node. Leaves out children that another node wants, and children in a Namespace that the
+    /// teardown of the tree deletes with all its content. `propagation` is the option of the node.
     pub(crate) async fn delete_unwanted(
         &self,
         kind: &Kind,
@@ -63,9 +63,9 @@ impl PassCore<'_> {
         Ok(names)
     }
 
-    /// Deletes a child unless it is being deleted already, and records the pending deletion. `propagation` is the option of its
-    /// node. A call also records an event, and a repair if only children triggered the pass, or a cycle of own writes. The next
-    /// creation of the object is no repair.
+    /// Deletes a child unless it is being deleted already, and records the deletion as pending until the object is gone. `propagation` is
+    /// the option of its node. A sent deletion records an event. It counts as a repair (a write that slows down the passes if it recurs) if
+    /// only changes of children, or a cycle of own writes, triggered the pass.
     pub(crate) async fn delete_child(
         &self,
         kind: &Kind,
@@ -74,6 +74,7 @@ impl PassCore<'_> {
     ) -> Result<()> {
         let header = &entry.header;
         let pending = PendingDeletion::new(kind, entry.node(), header);
+        // The next creation of the object must not count as the repair of a deletion by another client.
         self.owner_states().forget_write(&self.owner, kind, &header.key);
         if header.deleting || self.owner_states().is_deletion_confirmed(&self.owner, &pending) {
             self.owner_states().add_pending_deletion(&self.owner, pending);
@@ -95,7 +96,7 @@ impl PassCore<'_> {
         Ok(())
     }
 
-    /// Adds the deleted children of a node that still exist to `pending`, and forgets those that are gone.
+    /// Adds the deleted children of a node that still exist to `pending`, and drops the pending deletions of children that are gone.
     ///
     /// The absence of a child in the cache is confirmed by a live read: an object that loses its label leaves the watch just as
     /// a deleted one does.
@@ -113,6 +114,7 @@ impl PassCore<'_> {
             if !deletion.confirmed && (is_cached || self.exists(kind, key, &deletion.uid).await?) {
                 pending.push(&format!("{kind} {key} is being deleted"));
             } else if !is_cached {
+                // A confirmed deletion stays recorded until the cache shows it, so that the child is not deleted twice.
                 self.owner_states().remove_pending_deletion(&self.owner, &deletion);
             }
         }
@@ -128,7 +130,7 @@ impl PassCore<'_> {
 }
 
 /// Returns parameters that delete only the object with this uid, and not a later object of the same name. `propagation` is the
-/// option of its node; without it, the kind decides.
+/// option of its node; `None` selects the default of the kind.
 pub(crate) fn delete_params(kind: &Kind, uid: &Uid, propagation: Option<DeletionPropagation>) -> DeleteParams {
     DeleteParams {
         propagation_policy: Some(match propagation.unwrap_or_else(|| default_propagation(kind)) {
@@ -140,7 +142,8 @@ pub(crate) fn delete_params(kind: &Kind, uid: &Uid, propagation: Option<Deletion
     }
 }
 
-/// Returns foreground deletion for workloads: a node counts as removed only when the Pods of its workload are gone, too.
+/// Returns the propagation policy for a node without an option: foreground for workloads, so that a node counts as removed only when the
+/// Pods of its workload are gone, and background for all other kinds.
 fn default_propagation(kind: &Kind) -> DeletionPropagation {
     match kind.group.as_ref() {
         "apps" | "batch" => DeletionPropagation::Foreground,

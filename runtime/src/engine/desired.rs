@@ -89,7 +89,7 @@ impl Desired {
         object.insert("metadata".into(), Value::Object(metadata));
 
         let key = ObjectKey::new(namespace.as_deref(), &name);
-        // The digest is that of the object with the group as its `apiVersion`.
+        // While the digest is computed, `apiVersion` is only the group, so that the digest does not depend on the version.
         object.insert("apiVersion".into(), kind.group.clone().into());
         let content = Value::Object(object.clone());
         let paths_hash = is_plain(kind, &content).then(|| paths_hash(&content));
@@ -117,8 +117,8 @@ impl Desired {
         ObjectKey::new(self.namespace.as_deref(), &self.name)
     }
 
-    /// Returns the object reduced to the marks of the operator: label, annotations and owner reference. It is applied to an
-    /// object whose content must stay as it is.
+    /// Returns the object reduced to the marks of the operator: label, annotations and the reference to `owner`. It is applied to an
+    /// object whose content the operator must not change.
     pub(crate) fn marks(&self, owner: &Uid) -> Value {
         let (object, metadata) = (&self.object, &self.object["metadata"]);
         let only = |map: &str, names: &[&str]| -> Map<String, Value> {
@@ -144,7 +144,8 @@ impl Desired {
     }
 }
 
-/// Adds an owner reference where the API allows one, else the annotation with the owner mark.
+/// Adds the owner to the metadata of a child in `namespace`: an owner reference, or the annotation with the owner mark if the owner is
+/// named by a mark or the API allows no reference: to a namespaced owner in another namespace, or to one of a cluster-scoped child.
 pub(crate) fn add_owner(metadata: &mut Map<String, Value>, owner: &Identity, namespace: Option<&str>) {
     if owner.naming != OwnerNaming::Reference || (owner.namespace().is_some() && owner.namespace() != namespace) {
         return insert_entry(metadata, "annotations", OWNER_ANNOTATION, owner.mark().into());
@@ -175,7 +176,7 @@ fn insert_entry(object: &mut Map<String, Value>, map: &str, name: &str, value: V
     object.insert(map.to_owned(), Value::Object(entries));
 }
 
-/// Moves `stringData` of a Secret to `data`, as the API server does on a write. Else the operator would not own the fields of
+/// Moves `stringData` of a Secret to `data`, as the API server does on a write. Otherwise the operator would not own the fields of
 /// `data`.
 pub(crate) fn move_string_data(object: &mut Map<String, Value>) {
     let Some(Value::Object(strings)) = object.remove("stringData") else { return };

@@ -17,9 +17,9 @@ use kube::api::Patch;
 use serde_json::{Map, Value, json};
 
 impl PassCore<'_> {
-    /// Takes over colliding list items of other clients after a failed apply: reads the live object, and moves the items to the
-    /// operator in its `managedFields`, so that the next apply removes them. Returns whether there were any, so that the caller
-    /// applies the object again. Other errors than collisions change nothing.
+    /// Takes over list items of other clients that collide with wanted items, after the API server has refused an apply with `error`: reads
+    /// the live object, and moves the items to the operator in its `managedFields`, so that the next apply removes them. Returns whether it
+    /// moved any, so that the caller applies the object again. For errors other than duplicate or missing fields it does nothing.
     pub(crate) async fn take_duplicates<V>(
         &self,
         children: &WatchedKind<V>,
@@ -65,8 +65,9 @@ fn field_sets(object: &Value) -> Vec<&Value> {
     entries.into_iter().flatten().map(|entry| &entry["fieldsV1"]).collect()
 }
 
-/// Finds the items of `object` whose last field in `names` has the same value as in a `wanted` item (or is absent in both), but
-/// whose keys no wanted item has. Adds their paths in sets of fields to `items`; `path` is the path of `object`.
+/// Finds the colliding list items of a stored `object`, by the path `names` of the refused field, such as `spec.ports.name`. A stored item
+/// collides if its field has the same value as in an item of `wanted` (or both lack it), but no wanted item has its list keys. Adds the
+/// paths of these items in the form of `fieldsV1` to `items`. `sets` are the sets of fields at `path`, the path of `object`.
 fn find_duplicates<'a>(
     names: &[&str],
     (object, wanted): (&'a Value, &'a Value),
@@ -87,7 +88,8 @@ fn find_duplicates<'a>(
     path.pop();
 }
 
-/// Finds duplicates like [`find_duplicates`], in the items of a list and in their fields.
+/// Finds colliding list items like [`find_duplicates`], in a list: at the last name of the path, the items of this list, else those of
+/// lists within an item that is both stored and wanted. The keys of the items (`k:{...}`) are those in the sets of fields.
 fn find_in_list<'a>(
     names: &[&str],
     (stored, wanted): (&'a [Value], &'a [Value]),
@@ -114,7 +116,7 @@ fn find_in_list<'a>(
     }
 }
 
-/// Removes items from a set of fields, and returns them as a set of fields.
+/// Removes the items at these paths from a set of fields (`fieldsV1`), and returns them as a set of fields of its own.
 fn remove_items(fields: &mut Value, items: &[Vec<String>]) -> Value {
     let mut removed = json!({});
     for path in items {
@@ -144,7 +146,7 @@ fn remove_item(fields: &mut Value, path: &[String]) -> Option<Value> {
 mod tests {
     use super::*;
 
-    /// Returns a Service of which another client changed port 80 to port 8080.
+    /// Returns a stored Service of which another client changed port 80 to port 8080, and the wanted Service with port 80.
     fn service() -> (Value, Value) {
         let port = |number: u64, name: &str| json!({"name": name, "port": number, "protocol": "TCP", "targetPort": 80});
         let fields = |key: &str| json!({"f:spec": {"f:ports": {key: {".": {}, "f:port": {}, "f:name": {}}}}});
@@ -160,24 +162,25 @@ mod tests {
         (object, wanted)
     }
 
-    fn found(field: &str, object: &Value, wanted: &Value) -> Vec<Vec<String>> {
+    /// Returns the paths of the stored list items that collide with wanted items in the refused field.
+    fn colliding_items(field: &str, object: &Value, wanted: &Value) -> Vec<Vec<String>> {
         let mut items = Vec::new();
         find_duplicates(&field_names(field), (object, wanted), &field_sets(object), &mut Vec::new(), &mut items);
         items
     }
 
     #[test]
-    fn the_item_that_has_the_value_of_a_wanted_one_and_another_key_is_in_the_way() {
+    fn a_stored_item_with_the_value_of_a_wanted_item_and_another_key_collides() {
         let (object, wanted) = service();
         let item = ["f:spec", "f:ports", "k:{\"port\":8080,\"protocol\":\"TCP\"}"].map(str::to_owned).to_vec();
-        assert_eq!(found("spec.ports[2].name", &object, &wanted), [item]);
+        assert_eq!(colliding_items("spec.ports[2].name", &object, &wanted), [item]);
         for field in ["spec.ports[2].targetPort", "spec.ports[2]", "spec.name", "metadata.name", ""] {
-            assert!(found(field, &object, &wanted).is_empty(), "{field}");
+            assert!(colliding_items(field, &object, &wanted).is_empty(), "{field}");
         }
     }
 
     #[test]
-    fn items_are_looked_for_below_the_same_items_of_lists_above() {
+    fn colliding_items_are_found_in_a_list_within_a_list_item() {
         let item = |ports: Value| json!({"spec": {"containers": [{"name": "web", "ports": ports}, {"name": "other"}]}});
         let mut object = item(json!([{"containerPort": 81, "protocol": "TCP", "name": "http"}]));
         let port = "k:{\"containerPort\":81,\"protocol\":\"TCP\"}";
@@ -185,13 +188,13 @@ mod tests {
         object["metadata"]["managedFields"] = json!([{"manager": "other", "fieldsV1": fields}]);
         let wanted = item(json!([{"containerPort": 80, "name": "http"}]));
         let path = ["f:spec", "f:containers", "k:{\"name\":\"web\"}", "f:ports", port].map(str::to_owned).to_vec();
-        assert_eq!(found("spec.containers[0].ports[1].name", &object, &wanted), [path]);
+        assert_eq!(colliding_items("spec.containers[0].ports[1].name", &object, &wanted), [path]);
     }
 
     #[test]
-    fn what_is_taken_is_held_by_the_operator_alone() {
+    fn moved_items_belong_to_the_operator_alone() {
         let (object, wanted) = service();
-        let items = found("spec.ports[2].name", &object, &wanted);
+        let items = colliding_items("spec.ports[2].name", &object, &wanted);
         let patch =
             transfer_patch(&object, "web", |entry| remove_items(&mut entry["fieldsV1"], &items)).unwrap_or_default();
         let item = json!({".": {}, "f:port": {}, "f:name": {}});
@@ -204,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_to_another_client_is_no_larger_than_before() {
+    fn sets_that_become_empty_are_removed_from_the_entry_of_the_other_client() {
         let item = |name: &str| format!("k:{{\"port\":{name}}}");
         let mut fields = json!({"f:spec": {"f:ports": {item("1"): {".": {}}}, "f:type": {}}, "f:data": {}});
         let path = |name: &str| vec!["f:spec".to_owned(), "f:ports".to_owned(), item(name)];

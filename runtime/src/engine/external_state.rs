@@ -1,33 +1,36 @@
-//! `ExternalStates`: the last known states of what an owner has in external services, such as a DNS record. They are kept between passes.
+//! `ExternalStates`: the last known states of an owner's resources in external services, such as DNS records, kept between passes.
 
 use std::{any::Any, collections::BTreeSet, fmt, sync::Arc, time::Duration};
 use tokio::time::Instant;
 
-/// What is known of the thing of an external node. A restart loses it, which costs one observation.
+/// The last known state of the external resource of a node, such as a DNS record. A restart loses it, which costs one observation.
 #[derive(Clone)]
 pub(crate) enum ExternalState {
-    /// At the time `observed`, it was as the spec with this digest wants it.
+    /// At the time `observed`, the resource was as the spec with this digest wants it.
     UpToDate { digest: String, observed: Instant, output: Arc<dyn Any + Send + Sync> },
-    /// When `observed`, the thing and its record were gone. `owner_deleting`: whether the owner was being deleted then.
+    /// At the time `observed`, the resource and its record were gone. `owner_deleting`: whether the owner was being deleted then.
     Gone { observed: Instant, owner_deleting: bool },
 }
 
 impl PartialEq for ExternalState {
+    /// Compares all fields except the output, whose type is erased.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::UpToDate { digest, observed, .. }, Self::UpToDate { digest: other, observed: time, .. }) => {
-                (digest, observed) == (other, time)
-            }
-            (Self::Gone { observed, owner_deleting }, Self::Gone { observed: time, owner_deleting: other }) => {
-                (observed, owner_deleting) == (time, other)
-            }
+            (
+                Self::UpToDate { digest, observed, .. },
+                Self::UpToDate { digest: other_digest, observed: other_observed, .. },
+            ) => (digest, observed) == (other_digest, other_observed),
+            (
+                Self::Gone { observed, owner_deleting },
+                Self::Gone { observed: other_observed, owner_deleting: other_deleting },
+            ) => (observed, owner_deleting) == (other_observed, other_deleting),
             _ => false,
         }
     }
 }
 
 impl fmt::Debug for ExternalState {
-    // The output may be a secret.
+    /// Writes only the name of the variant, since the output may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::UpToDate { .. } => "UpToDate",
@@ -61,19 +64,21 @@ impl ExternalStates {
         self.states.retain(|(path, _)| **path != *node);
     }
 
-    /// Returns the paths of the nodes with a record; `None` if the records were not listed for longer than `max_age`.
+    /// Returns the paths of the nodes that have a record (a ConfigMap with the id of the external resource); `None` if the records were
+    /// last listed longer ago than `max_age`, or never.
     pub(crate) fn recorded(&self, max_age: Duration) -> Option<&BTreeSet<Box<str>>> {
         self.recorded.as_ref().filter(|(listed, _)| listed.elapsed() < max_age).map(|(_, nodes)| nodes)
     }
 
-    /// Sets the paths of the nodes with a record, by a list that began at this time, unless a record was written or deleted since.
+    /// Sets the paths of the nodes that have a record (a ConfigMap with the id of the external resource), by a list call that began at
+    /// `listed`. Ignores the list if a record was written or deleted since then, because the list may lack this change.
     pub(crate) fn set_recorded(&mut self, listed: Instant, nodes: BTreeSet<Box<str>>) {
         if self.noted.is_none_or(|noted| noted < listed) {
             self.recorded = Some((listed, nodes));
         }
     }
 
-    /// Notes that a node has a record, or has none any more.
+    /// Records that the ConfigMap with the id of a node's external resource (its record) was just written or deleted.
     pub(crate) fn note_record(&mut self, node: &str, exists: bool) {
         self.noted = Some(Instant::now());
         let Some((_, nodes)) = &mut self.recorded else { return };

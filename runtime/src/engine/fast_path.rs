@@ -1,7 +1,7 @@
-//! Skips the build function of a resource node (the user's function that returns the wanted objects of a tree node) if the inputs of the
-//! node and its child objects are unchanged since the last build.
+//! Skips the build function of a resource node whose inputs and child objects are unchanged since its last build.
 //!
-//! The child objects may be not ready: such a node yields without a build.
+//! A build function is the user's function that returns the wanted objects of a tree node. The child objects may be not ready: such a node
+//! yields without a build.
 
 use crate::{
     cache::Entry,
@@ -21,9 +21,9 @@ use crate::{
 use std::{collections::BTreeSet, sync::Arc};
 
 impl PassCore<'_> {
-    /// Returns the outcome of a resource node without running its build function, and claims the objects of its last build. `None`
-    /// if its inputs or children are not those of the last build, so that it has to run. `inputs` is the hash of the inputs; without it,
-    /// no build can be reused.
+    /// Returns the outcome of a resource node without running its build function, if its inputs and children are those of its last build;
+    /// `None` if the build function has to run. Also claims the objects of that build: records that the node wants them, so that no other
+    /// node deletes them. `inputs` is the hash of the current inputs; without it, no build can be reused.
     pub(crate) fn outcome_if_unchanged(
         &self,
         node: &Arc<str>,
@@ -31,6 +31,7 @@ impl PassCore<'_> {
         options: ResourceOptions,
         inputs: Option<u64>,
     ) -> Option<Result<()>> {
+        // A test of the tree has no caches, and a plan has to run the build functions.
         if self.shared.tree_harness.is_some() || self.is_plan {
             return None;
         }
@@ -52,12 +53,13 @@ impl PassCore<'_> {
             }
             pending.add(kind, key, &entry.value.readiness);
         }
+        // The node has children that it did not build last time, and that it may have to delete.
         if self.count_children_of_node(children, node) != built.len() {
             return None;
         }
         let claimed = built.iter().try_for_each(|object| self.claim(kind, &object.key, node));
         self.mark_claims_complete(node);
-        // Only here, where it is certain that the node does not run: a run could make its objects ready.
+        // The timeouts are checked only now that the build function is certainly skipped: a run of it could make the objects ready.
         for object in built.iter().filter(|_| options.timeout.is_some()) {
             if let Some(entry) = children.store.get(&object.key) {
                 self.check_timeout(node, options, children, object, &entry.value.readiness);
@@ -67,9 +69,9 @@ impl PassCore<'_> {
         Some(claimed.and_then(|()| pending.into_result()))
     }
 
-    /// Returns whether a child is as the node last applied it: it is not being deleted, has the same owner and digest, and the
-    /// operator owns its applied fields, or the same fields as after its own last apply (some servers change the owners of an
-    /// apply). A child that is applied only once needs only the same owner.
+    /// Returns whether a child is as the node last applied it: it is not being deleted, it has the same owner and digest, and the operator
+    /// still owns all applied fields. Some servers change the owners of fields during an apply, so the fields that the operator owned
+    /// after its own last apply are enough. A child that is created only once (`once`) needs only the same owner.
     fn is_child_unchanged(&self, kind: &Kind, entry: &Entry<Child>, digest: &str, options: ResourceOptions) -> bool {
         if entry.header.deleting || !self.is_owner_of(&entry.header) {
             return false;
@@ -106,7 +108,8 @@ impl PassCore<'_> {
         self.with_children_of_node(children, node, <[_]>::len)
     }
 
-    /// Calls a function with the children of a node. The first call of a pass for a kind reads the cache; later calls reuse it.
+    /// Calls `read` with the cached children of a node. The first call in a pass for a kind groups the children of that kind by node; later
+    /// calls reuse these groups.
     fn with_children_of_node<T>(
         &self,
         children: &WatchedKind<Child>,
@@ -125,7 +128,7 @@ impl PassCore<'_> {
         read(nodes.get(node).map_or(&[], Vec::as_slice))
     }
 
-    /// Visits the cached children of the owner that take part in the pass.
+    /// Visits the cached children of the owner, except orphans that stay when the owner is torn down (see [`PassCore::takes_part`]).
     fn visit_children(&self, children: &WatchedKind<Child>, mut visit: impl FnMut(&Arc<Entry<Child>>)) {
         children.store.visit_owned(&self.owner.uid, |entry| {
             if self.takes_part(entry) {
@@ -134,7 +137,8 @@ impl PassCore<'_> {
         });
     }
 
-    /// Returns the item keys below an `each` node for which objects of its subtree exist. `shape` is that of the subtree.
+    /// Returns the keys of the items of an `each` node (a node that exists once per item of a list) for which objects exist or are being
+    /// deleted. `shape` is the subtree of one item.
     pub(crate) fn existing_keys(&self, node: &str, shape: &'static Shape) -> Result<BTreeSet<String>> {
         let mut keys = BTreeSet::new();
         if let Some(tree_harness) = &self.shared.tree_harness {
@@ -153,9 +157,10 @@ impl PassCore<'_> {
         outcome.map(|()| keys)
     }
 
-    /// Adds the item keys below `node` for which objects of one kind exist.
+    /// Adds the keys of the items of an `each` node for which objects of one kind exist, or are not confirmed to be deleted.
     fn add_keys(&self, kind: &Kind, node: &str, keys: &mut BTreeSet<String>) -> Result<()> {
         let children = self.shared.children(kind)?;
+        // The API server does not serve the kind, so there are no objects.
         if children.health.state() == WatchState::Missing {
             return Ok(());
         }
@@ -167,8 +172,8 @@ impl PassCore<'_> {
         Ok(())
     }
 
-    /// Returns `shape_path`, a path without item keys, and the paths with keys of all nodes that it stands for and that have
-    /// children or pending deletions.
+    /// Returns the paths of all nodes at a place in the tree that have children of a kind or pending deletions, and always `shape_path`
+    /// itself. `shape_path` is a path without item keys, such as `pools/service`; the results have them, such as `pools[blue]/service`.
     pub(crate) fn node_paths(&self, kind: &Kind, shape_path: &str) -> Result<Vec<Arc<str>>> {
         let children = self.shared.children(kind)?;
         if children.health.state() == WatchState::Missing {
@@ -186,9 +191,9 @@ impl PassCore<'_> {
         Ok(paths.into_iter().map(Arc::from).collect())
     }
 
-    /// Returns the objects that a node outputs to nodes that read it, with their content, sorted by key: those that this pass has
-    /// applied as in the answers of the API server, the others from the cache. Objects that are being deleted, or that the node
-    /// no longer claims, are left out.
+    /// Returns the objects of a node for the nodes that read its outputs, with their content, sorted by key. An object that this pass has
+    /// applied is returned as in the response of the API server, any other object as in the cache. Leaves out objects that are being
+    /// deleted, and objects that the node does not want (claim) any more.
     pub(crate) fn output_objects(&self, node: &str, kind: &Kind) -> Result<Vec<OutputObject>> {
         if let Some(tree_harness) = &self.shared.tree_harness {
             return Ok(tree_harness.output_objects(node));

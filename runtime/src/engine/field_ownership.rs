@@ -29,7 +29,7 @@ pub(crate) struct FieldSets<'a> {
 }
 
 impl FieldSets<'_> {
-    /// Returns the sets below a field or list item; `None` if the operator owns nothing there.
+    /// Returns the sets of fields within a field (`f:name`) or list item (`k:{...}`); `None` if the operator owns nothing in it.
     fn nested(&self, step: &str) -> Option<Self> {
         let own = self.own.get(step)?;
         let others = self.others.iter().filter_map(|other| other.get(step)).collect();
@@ -42,16 +42,16 @@ impl FieldSets<'_> {
     }
 }
 
-/// Returns the path of the first wanted field that the operator does not own any more; `None` if it owns all. An owner reference
-/// comes before all other fields.
+/// Returns the path of the first wanted field that the operator does not own any more, as another client has changed or removed it;
+/// `None` if the operator owns all wanted fields. The owner references come before all other fields.
 pub(crate) fn first_lost_path(sets: &FieldSets<'_>, wanted: &Value) -> Option<String> {
     let mut path = Vec::new();
     let wanted_fields = wanted.as_object()?;
     let is_lost = first_of(wanted_fields, "metadata").any(|(name, value)| match name.as_str() {
-        // They identify the object, and no manager owns them.
+        // These fields identify the object, and no manager owns them.
         "apiVersion" | "kind" => false,
         "metadata" => is_metadata_lost(sets, value, &mut path),
-        // The API server records no managers of it.
+        // The API server records no managers of this spec.
         "spec" if has_unowned_spec(wanted) => false,
         _ => is_field_lost(sets, name, value, &mut path),
     });
@@ -59,8 +59,8 @@ pub(crate) fn first_lost_path(sets: &FieldSets<'_>, wanted: &Value) -> Option<St
     is_lost.then(|| path.into_iter().rev().collect::<Vec<_>>().join("."))
 }
 
-/// Returns whether a set of fields has the field with a path of [`first_lost_path`]. The path has no keys of list items, so the
-/// field may be that of any item.
+/// Returns whether a set of fields (`fieldsV1`) has the field with a path such as `spec.ports.name`, which [`first_lost_path`] returns.
+/// The path has no keys of list items, so the field of any item counts. A field that is owned as a whole has every path in it.
 pub(crate) fn has_field(fields: &Value, path: &str) -> bool {
     let Some(fields) = fields.as_object() else { return false };
     let mut items = fields.iter().filter(|(step, _)| step.starts_with("k:"));
@@ -90,7 +90,8 @@ fn has_unowned_spec(object: &Value) -> bool {
 
 // The functions below push the names of a lost field's path onto `path`, the innermost first.
 
-/// Returns whether the operator no longer owns a field of the wanted metadata, except for the fields that identify the object.
+/// Returns whether the operator no longer owns a field of the wanted metadata, except for the fields that identify the object: nobody owns
+/// them. Owner references are checked first.
 fn is_metadata_lost(sets: &FieldSets<'_>, metadata: &Value, path: &mut Vec<String>) -> bool {
     let Value::Object(metadata) = metadata else { return false };
     let sets =
@@ -105,7 +106,8 @@ fn is_metadata_lost(sets: &FieldSets<'_>, metadata: &Value, path: &mut Vec<Strin
     })
 }
 
-/// Returns whether the operator no longer owns the field `name` of an object, or a part of it. A null is no wanted value.
+/// Returns whether the operator no longer owns the wanted field `name` of an object, or a part of the field. A null field is not wanted.
+/// An empty list or map that the operator does not own is lost only if another manager owns it as a whole.
 fn is_field_lost(sets: &FieldSets<'_>, name: &str, wanted: &Value, path: &mut Vec<String>) -> bool {
     if wanted.is_null() {
         return false;
@@ -127,7 +129,7 @@ fn is_field_lost(sets: &FieldSets<'_>, name: &str, wanted: &Value, path: &mut Ve
     is_lost
 }
 
-/// Pushes the path of the first leaf of a value of which the operator owns nothing.
+/// Pushes the path of the first leaf of `wanted` onto `path`, for a value in which the operator owns no field.
 fn push_first_path(wanted: &Value, path: &mut Vec<String>) {
     if let Some((name, value)) = wanted.as_object().and_then(|fields| fields.iter().next()) {
         push_first_path(value, path);
@@ -139,7 +141,7 @@ fn is_empty(value: &Value) -> bool {
     value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty)
 }
 
-/// Returns whether the operator no longer owns a part of a value; `sets` are those of the value itself.
+/// Returns whether the operator no longer owns a part of a wanted value. `sets` are the sets of fields within this value.
 fn is_value_lost(sets: &FieldSets<'_>, wanted: &Value, path: &mut Vec<String>) -> bool {
     if is_empty(sets.own) {
         // The operator owns a leaf or a value of an atomic type, or only the map itself is left after others have taken its fields. It is
@@ -173,8 +175,8 @@ fn is_item_lost(sets: &FieldSets<'_>, items: &[Value], item: &Value, path: &mut 
     }
 }
 
-/// Returns whether a list item has the key of a `k:` step in a set of fields. A key field that the item leaves out has been
-/// defaulted by the server, unless another item has the whole key.
+/// Returns whether a list item has the list keys in a `k:` step of a set of fields, which is JSON such as `{"port":80,"protocol":"TCP"}`.
+/// The item may leave out key fields, which the API server then defaults, unless another of the `items` has all of them.
 pub(crate) fn matches_key(key: &str, items: &[Value], item: &Value) -> bool {
     let Ok(Value::Object(key)) = serde_json::from_str(key) else { return false };
     let has_all = |item: &Value| key.iter().all(|(name, value)| item.get(name) == Some(value));
@@ -196,12 +198,13 @@ mod tests {
         lost_to(&[], own, wanted)
     }
 
+    /// Returns the path of the first wanted field that the operator has lost, if other managers own the fields `others`.
     fn lost_to(others: &[&Value], own: &Value, wanted: &Value) -> Option<String> {
         super::first_lost_path(&FieldSets { own, is_plain: false, others: others.to_vec() }, wanted)
     }
 
     #[test]
-    fn a_map_of_a_plain_object_of_which_only_the_map_itself_is_ours_has_lost_its_fields() {
+    fn a_plain_object_has_lost_the_fields_of_a_map_if_only_the_map_itself_is_owned() {
         let lost = |own: Value| {
             let wanted = json!({"metadata": {"ownerReferences": [{"uid": "1", "name": "a"}]}, "data": {"a": "1"}});
             super::first_lost_path(&FieldSets { own: &own, is_plain: true, others: Vec::new() }, &wanted)
@@ -223,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_is_still_ours_is_no_drift() {
+    fn a_field_that_the_operator_still_owns_is_not_lost() {
         let owned = json!({"f:data": {"f:a": {}, "f:b": {}}});
         assert_eq!(first_lost_path(&owned, &json!({"kind": "ConfigMap", "data": {"a": "1"}})), None);
     }
@@ -288,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_without_a_key_is_not_the_one_of_another_item() {
+    fn an_item_with_a_defaulted_key_does_not_match_the_entry_of_another_item() {
         let owned = json!({"f:ports": {"k:{\"port\":53,\"protocol\":\"SCTP\"}": {"f:port": {}, "f:protocol": {}}}});
         let wanted = json!({"ports": [{"port": 53}, {"port": 53, "protocol": "SCTP"}]});
         assert_eq!(first_lost_path(&owned, &wanted), Some("ports".to_owned()));
@@ -297,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_list_is_lost_only_to_one_who_holds_it_as_a_whole() {
+    fn an_empty_list_is_lost_only_to_a_manager_that_owns_the_whole_list() {
         let (own, wanted) = (json!({"f:spec": {"f:replicas": {}}}), json!({"spec": {"replicas": 1, "list": []}}));
         assert_eq!(first_lost_path(&own, &wanted), None);
         let items = json!({"f:spec": {"f:list": {".": {}, "k:{\"name\":\"a\"}": {}}}});
@@ -307,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_list_of_an_item_is_looked_for_in_the_same_item() {
+    fn an_empty_list_in_an_item_is_lost_only_to_a_manager_of_the_same_item() {
         let item = |fields: Value| json!({"f:items": {"k:{\"name\":\"a\"}": fields}});
         let (own, wanted) = (item(json!({"f:name": {}})), json!({"items": [{"name": "a", "args": []}]}));
         assert_eq!(lost_to(&[&item(json!({"f:env": {}}))], &own, &wanted), None);
@@ -316,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_server_keeps_for_itself_is_never_lost() {
+    fn the_spec_of_a_kind_without_recorded_owners_is_never_lost() {
         let wanted = |group: &str| json!({"apiVersion": format!("{group}/v1"), "kind": "CertificateSigningRequest", "spec": {"a": 1}});
         assert_eq!(first_lost_path(&json!({}), &wanted("certificates.k8s.io")), None);
         assert_eq!(first_lost_path(&json!({}), &wanted("example.com")), Some("spec.a".to_owned()));

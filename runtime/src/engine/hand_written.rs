@@ -46,8 +46,8 @@ pub(crate) fn revision_of(answer: &Value, subresource: &str) -> Option<Revision>
 }
 
 impl NodeWrites {
-    /// Starts a write of an object. Until it ends, each change in the watch counts as the node's own write. Returns the revision
-    /// after the previous write; `None` if it is unknown.
+    /// Starts a write of an object by a hand-written node. Until the write ends, each change of the object in the watch counts as the
+    /// node's own write. Returns the revision of the object after the node's previous write; `None` if it is unknown.
     pub(crate) fn begin(&mut self, object: u64) -> Option<Revision> {
         let mut write = self.take(object);
         let previous = write.revision.take();
@@ -55,7 +55,8 @@ impl NodeWrites {
         previous
     }
 
-    /// Ends a write that failed, and restores the revision after the previous write.
+    /// Ends a write that failed, and restores `previous`, the revision after the previous write. If `previous` is `None`, drops the entry
+    /// of the object.
     pub(crate) fn fail(&mut self, object: u64, previous: Option<Revision>) {
         let write = self.take(object);
         if previous.is_some() {
@@ -63,8 +64,8 @@ impl NodeWrites {
         }
     }
 
-    /// Ends a write of `sent` that succeeded and left the object at `revision`. `earlier` are the revisions before
-    /// it: the one after the previous write and the one in the watch.
+    /// Ends a write of `sent` that succeeded and left the object at `revision`, and returns its effect. `earlier` are the known revisions
+    /// before the write: after the node's previous write, and in the watch. If `revision` equals one of them, the write changed nothing.
     pub(crate) fn finish(
         &mut self,
         object: u64,
@@ -83,13 +84,13 @@ impl NodeWrites {
         effect
     }
 
-    /// Returns whether a node caused the state of an object that the watch shows (`None`: it is deleted).
+    /// Returns whether a hand-written node caused the state of an object in the watch, where `None` means that the object is deleted.
     pub(crate) fn is_own_write(&self, object: u64, watched: Option<&Header>) -> bool {
         let Some(write) = self.0.iter().find(|write| write.object == object) else { return false };
         match (&write.revision, watched) {
             (Some(revision), Some(header)) => revision.version == header.resource_version,
             (Some(_), None) => false,
-            // The write has not ended.
+            // The write has not ended, or it was a deletion.
             (None, _) => true,
         }
     }
@@ -125,42 +126,42 @@ mod tests {
         Revision { version: ResourceVersion::from(version.to_string().as_str()), generation }
     }
 
-    /// Writes an object whose known revisions are the one after the previous write and the one in the watch; `written` is in the
-    /// response.
-    fn wrote(writes: &mut NodeWrites, sent: &str, known: [Option<Revision>; 2], written: Revision) -> WriteEffect {
+    /// Starts and ends a write of object 1 with the data `sent`. `known` are the revisions after the previous write and in the watch;
+    /// `written` is the revision in the response.
+    fn write(writes: &mut NodeWrites, sent: &str, known: [Option<Revision>; 2], written: Revision) -> WriteEffect {
         writes.begin(1);
         writes.finish(1, &json!({"data": sent}), known, written)
     }
 
     #[test]
-    fn a_write_that_leaves_the_object_as_it_was_shown_changed_nothing() {
+    fn a_write_that_returns_a_known_revision_changed_nothing() {
         let mut writes = NodeWrites::default();
-        assert_eq!(wrote(&mut writes, "a", [None, None], revision(1, None)), WriteEffect::Changed);
-        assert_eq!(wrote(&mut writes, "a", [Some(revision(1, None)), None], revision(1, None)), WriteEffect::Unchanged);
+        assert_eq!(write(&mut writes, "a", [None, None], revision(1, None)), WriteEffect::Changed);
+        assert_eq!(write(&mut writes, "a", [Some(revision(1, None)), None], revision(1, None)), WriteEffect::Unchanged);
         let others = [Some(revision(1, None)), Some(revision(2, None))];
-        assert_eq!(wrote(&mut writes, "a", others, revision(2, None)), WriteEffect::Unchanged);
+        assert_eq!(write(&mut writes, "a", others, revision(2, None)), WriteEffect::Unchanged);
     }
 
     #[test]
-    fn the_same_that_changes_an_object_again_undoes_what_another_client_did() {
+    fn an_equal_write_that_changes_the_object_again_restores_it() {
         let mut writes = NodeWrites::default();
-        wrote(&mut writes, "a", [None, None], revision(1, None));
+        write(&mut writes, "a", [None, None], revision(1, None));
         let others = [Some(revision(1, None)), Some(revision(2, None))];
-        assert_eq!(wrote(&mut writes, "a", others, revision(3, None)), WriteEffect::Restored);
-        assert_eq!(wrote(&mut writes, "b", [Some(revision(3, None)), None], revision(4, None)), WriteEffect::Changed);
+        assert_eq!(write(&mut writes, "a", others, revision(3, None)), WriteEffect::Restored);
+        assert_eq!(write(&mut writes, "b", [Some(revision(3, None)), None], revision(4, None)), WriteEffect::Changed);
     }
 
     #[test]
-    fn a_status_of_another_controller_is_no_change_of_the_object() {
+    fn a_new_version_with_the_same_generation_is_no_change_of_the_object() {
         let mut writes = NodeWrites::default();
-        wrote(&mut writes, "a", [None, None], revision(1, Some(1)));
+        write(&mut writes, "a", [None, None], revision(1, Some(1)));
         // The watch lags behind.
         let behind = [Some(revision(1, Some(1))), Some(revision(2, Some(1)))];
-        assert_eq!(wrote(&mut writes, "a", behind, revision(3, Some(1))), WriteEffect::Unchanged);
+        assert_eq!(write(&mut writes, "a", behind, revision(3, Some(1))), WriteEffect::Unchanged);
     }
 
     #[test]
-    fn what_is_shown_while_a_write_is_on_its_way_is_own_work() {
+    fn a_watch_event_during_a_write_counts_as_an_own_write() {
         let (mut writes, header) = (NodeWrites::default(), |json: &str| Header::parse(json.as_bytes()));
         let Ok(shown) = header(r#"{"metadata":{"name":"a","uid":"u","resourceVersion":"7"}}"#) else { unreachable!() };
         assert!(!writes.is_own_write(1, Some(&shown)));

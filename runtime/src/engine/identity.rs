@@ -49,8 +49,8 @@ impl Identity {
         self.naming == OwnerNaming::RemoteMark
     }
 
-    /// Returns the namespace of children that name none: that of the owner, or the owner itself if it is a Namespace. In another
-    /// cluster it is `default`.
+    /// Returns the namespace of children whose metadata has no namespace: the namespace of the owner, the owner itself if it is a
+    /// Namespace, or `default` for children in another cluster.
     pub(crate) fn default_namespace(&self) -> Option<&str> {
         if self.is_remote() {
             return Some(REMOTE_NAMESPACE);
@@ -59,7 +59,7 @@ impl Identity {
         if is_namespace { Some(self.name()) } else { self.namespace() }
     }
 
-    /// Returns the value of the owner annotation, for children that can't have an owner reference.
+    /// Returns the owner mark: the value of the annotation that names the owner on children that can't have an owner reference.
     pub(crate) fn mark(&self) -> String {
         let (kind, uid) = (self.kind.full_name(), self.uid.to_string());
         let namespace = self.namespace().unwrap_or_default();

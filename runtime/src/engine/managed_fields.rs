@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-/// Removes all fields from an entry of `managedFields` if its manager is one of `managers`, and returns them; returns no fields for
-/// another manager.
+/// Removes all fields from an entry of `managedFields` if its manager is one of `managers`, and returns these fields; returns an empty set
+/// for another manager.
 pub(crate) fn take_all_fields(entry: &mut Value, managers: &[&str]) -> Value {
     let is_named = managers.iter().any(|name| entry["manager"] == *name);
     if is_named { std::mem::replace(&mut entry["fieldsV1"], json!({})) } else { json!({}) }
@@ -21,6 +21,7 @@ pub(crate) fn transfer_patch(object: &Value, operator: &str, take: impl Fn(&mut 
         object["metadata"]["managedFields"].as_array()?.iter().cloned().partition(is_own);
     let mut own_entry = own_entries.pop();
     let mut any_moved = false;
+    // Keeps an entry unless all of its fields move.
     others.retain_mut(|entry| {
         if !is_main(entry) {
             return true;

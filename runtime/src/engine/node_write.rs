@@ -14,9 +14,10 @@ use crate::{
 use serde_json::Value;
 
 impl PassCore<'_> {
-    /// Makes a call by which a hand-written node writes an object, and records the revision in the answer, so that the event of
-    /// this write counts as the node's own write. Counts the write as a repair if only the node's own writes, or another client
-    /// that undoes them, can have triggered it, or if it changed the object after a chain of own writes that is a cycle.
+    /// Makes a call by which a hand-written node writes an object, and records the revision in the response, so that the watch event of
+    /// this write counts as the node's own write. Counts the write as a repair (repairs that recur slow down the passes) if it changed the
+    /// object although only own writes of nodes or another client that undoes them can have triggered it, or if passes that trigger each
+    /// other by own writes led to it.
     pub(crate) async fn write_from_node(
         &self,
         node: &str,
@@ -41,9 +42,10 @@ impl PassCore<'_> {
         };
         chained.finish(&written.version);
         let earlier = [previous, watched];
-        // A change of labels or of a status leaves the generation as it is.
+        // Compares versions, since a change of labels or of the status does not raise the generation.
         let is_new_version = earlier.iter().flatten().all(|earlier| earlier.version != written.version);
         let effect = states.finish_node_write(&self.owner, (kind, &key), sent, earlier, written);
+        // A changed body needs more than own writes and changes of children as its cause, and an equal body needs a timer or a user.
         let is_repeated = match effect {
             WriteEffect::Unchanged => false,
             WriteEffect::Changed => is_watched && self.trigger.event <= Trigger::Children,

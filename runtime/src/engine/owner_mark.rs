@@ -35,10 +35,10 @@ impl<'a> OwnerMark<'a> {
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
         let mut parts = text.split('/');
         let (kind, namespace, name, uid) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-        let (end, rest) = (parts.next(), parts.next());
-        let is_known = rest.is_none() && end.is_none_or(|end| end == REMOTE);
-        let is_complete = is_known && !kind.is_empty() && !name.is_empty() && !uid.is_empty();
-        is_complete.then_some(Self { kind, namespace, name, uid, is_remote: end.is_some() })
+        let (suffix, rest) = (parts.next(), parts.next());
+        let has_valid_end = rest.is_none() && suffix.is_none_or(|suffix| suffix == REMOTE);
+        let is_valid = has_valid_end && !kind.is_empty() && !name.is_empty() && !uid.is_empty();
+        is_valid.then_some(Self { kind, namespace, name, uid, is_remote: suffix.is_some() })
     }
 
     /// Returns the mark in the annotations of an object; `None` if there is none, or an invalid one, and for a copy of a child.
@@ -56,6 +56,7 @@ impl<'a> OwnerMark<'a> {
 }
 
 impl fmt::Display for OwnerMark<'_> {
+    /// Writes the mark as the annotation has it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}/{}/{}", self.kind, self.namespace, self.name, self.uid)?;
         if self.is_remote { write!(f, "/{REMOTE}") } else { Ok(()) }
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_mark_names_no_owner() {
+    fn an_invalid_text_is_no_mark() {
         for text in
             ["", "webapps", "webapps.demo.example.com/shop/web", "a/b/c/", "a/b/c/d/e", "a/b/c/d/remote/e", "/b/c/d"]
         {

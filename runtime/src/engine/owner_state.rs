@@ -1,4 +1,4 @@
-//! `OwnerStates`: what the operator remembers of each owner and its children between passes besides the cache, such as pending deletions.
+//! `OwnerStates`: the state of each owner and its children that is kept between passes beside the cache, such as pending deletions.
 
 use crate::{
     cache::{Header, ObjectKey, PerObject, Revision, Uid},
@@ -101,7 +101,8 @@ impl StrippedChild {
 }
 
 impl OwnerStates {
-    /// Records that a child is deleted.
+    /// Records that the operator has deleted a child, until the child is known to be gone. A second record of the same object only adds
+    /// that the API server has confirmed the deletion.
     pub(crate) fn add_pending_deletion(&mut self, owner: &Identity, deletion: PendingDeletion) {
         self.update(owner, |state| {
             match state.pending_deletions.iter_mut().find(|pending| pending.is_same_object(&deletion)) {
@@ -129,7 +130,7 @@ impl OwnerStates {
         pending.filter(|deletion| deletion.kind == *kind).map(|deletion| deletion.node.to_string()).collect()
     }
 
-    /// Drops a pending deletion: the child is gone.
+    /// Drops the pending deletion of a child that is gone, and the record that the child has left the watch.
     pub(crate) fn remove_pending_deletion(&mut self, owner: &Identity, deletion: &PendingDeletion) {
         self.update(owner, |state| {
             state.pending_deletions.retain(|pending| !pending.is_same_object(deletion));
@@ -137,7 +138,7 @@ impl OwnerStates {
         });
     }
 
-    /// Records that a child has left the watch of its kind, unless the operator has deleted it.
+    /// Records that a child has left the watch of its kind (it was deleted or lost its label), unless the operator has deleted it.
     pub(crate) fn add_departed_child(&mut self, owner: &ObjectKey, uid: &Uid, child: StrippedChild) {
         self.0.update(owner, uid, |state| {
             let is_deleted = state.pending_deletions.iter().any(|pending| pending.uid == child.uid);
@@ -160,8 +161,8 @@ impl OwnerStates {
         self.state(owner).map(|state| state.pending_deletions.as_slice()).unwrap_or_default()
     }
 
-    /// Records the hash of the fields that the operator owns after a write of its own that left it without some of the written fields.
-    /// Later passes take this ownership for the wanted one: otherwise the operator would write the object in every pass.
+    /// Records the hash of the fields that the operator owns after its own write, if it does not own all written fields: some API servers
+    /// change the owners. Later passes accept this ownership as unchanged; otherwise the operator would write the object in every pass.
     pub(crate) fn record_accepted_fields(&mut self, owner: &Identity, kind: &Kind, child: &Header, fields: u64) {
         self.update(owner, |state| {
             let accepted = state.accepted_fields.entry(kind.clone()).or_default();
@@ -169,13 +170,14 @@ impl OwnerStates {
         });
     }
 
-    /// Returns whether the operator owns the same fields of a child as after its own last write, which did not own all of them.
+    /// Returns whether `fields`, the hash of the fields of a child that the operator owns, equals the hash after its own last write. Only
+    /// known for a write after which the operator did not own all written fields.
     pub(crate) fn are_fields_of_last_apply(&self, owner: &Identity, kind: &Kind, child: &Header, fields: u64) -> bool {
         let accepted = self.state(owner).and_then(|state| state.accepted_fields.get(kind));
         accepted.and_then(|accepted| accepted.get(&child.key, &child.uid)) == Some(&Some(fields))
     }
 
-    /// Changes the record since when a child has not been ready.
+    /// Calls `change` with the stored history of a child's readiness (since when it has not been ready), and returns its result.
     pub(crate) fn update_readiness<R>(
         &mut self,
         owner: &Identity,
@@ -203,7 +205,7 @@ impl OwnerStates {
         })
     }
 
-    /// Records that the owner's own tree removes an object: its next creation is no repair.
+    /// Records that the operator itself deletes an object of the owner, so that its next creation does not count as a repair.
     pub(crate) fn forget_write(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey) {
         let hash = hash_of(kind, key);
         self.update(owner, |state| state.written_objects.retain(|written| *written != hash));
@@ -215,7 +217,7 @@ impl OwnerStates {
         self.update(owner, |state| state.node_writes.begin(hash_of(kind, key)))
     }
 
-    /// Records that the write failed, and restores the revision after the previous write.
+    /// Records that the write of a hand-written node failed, and restores `previous`, the revision after the previous write.
     pub(crate) fn fail_node_write(
         &mut self,
         owner: &Identity,
@@ -226,7 +228,8 @@ impl OwnerStates {
         self.update(owner, |state| state.node_writes.fail(hash_of(kind, key), previous));
     }
 
-    /// Records that the write of `sent` succeeded and the object is now at `revision`; see [`NodeWrites::finish`].
+    /// Records that a hand-written node has written `sent` and the object is now at `revision`, and returns the effect of the write. See
+    /// [`NodeWrites::finish`].
     pub(crate) fn finish_node_write(
         &mut self,
         owner: &Identity,
@@ -238,8 +241,8 @@ impl OwnerStates {
         self.update(owner, |state| state.node_writes.finish(hash_of(kind, key), sent, earlier, revision))
     }
 
-    /// Returns whether a hand-written node of the owner caused the state of an object that the watch shows (`None`: it is
-    /// deleted).
+    /// Returns whether a hand-written node of the owner caused the state of an object in the watch, where `None` means that the object is
+    /// deleted.
     pub(crate) fn is_node_write(
         &self,
         owner: &ObjectKey,
@@ -250,12 +253,13 @@ impl OwnerStates {
         state.is_some_and(|state| state.node_writes.is_own_write(hash_of(kind, key), watched))
     }
 
-    /// Counts a repair of a child.
+    /// Counts a repair: a write of a child that undoes a change by another client, or that nothing but earlier own writes caused.
     pub(crate) fn record_repair(&mut self, owner: &Identity, kind: &Kind, key: &ObjectKey, reason: RepairReason) {
         self.update(owner, |state| state.repairs.add(kind, key, reason, Instant::now()));
     }
 
-    /// Returns the current fight over children of the owner; `None` if there is none.
+    /// Returns the current fight over children of the owner: objects that the operator has to write again and again. `None` without a
+    /// fight.
     pub(crate) fn fight(&mut self, owner: &ObjectKey, uid: &Uid) -> Option<Fight> {
         let has_repairs = self.has_repairs(owner, uid);
         has_repairs.then(|| self.0.update(owner, uid, |state| state.repairs.fight(Instant::now()))).flatten()
@@ -266,7 +270,7 @@ impl OwnerStates {
         self.0.get(owner, uid).is_some_and(|state| !state.repairs.is_empty())
     }
 
-    /// Resets the count of repairs, since a user has changed the wanted state.
+    /// Resets the counts of repairs of the owner's children, since a user has changed the wanted state.
     pub(crate) fn reset_repairs(&mut self, owner: &Identity) {
         if self.has_repairs(&owner.key, &owner.uid) {
             self.update(owner, |state| state.repairs.clear());
@@ -292,7 +296,7 @@ impl OwnerStates {
         });
     }
 
-    /// Returns the objects of a node's last build; `None` if it had other inputs.
+    /// Returns the objects of a node's last build; `None` if no build is recorded, or if its inputs had another hash.
     pub(crate) fn last_build(
         &self,
         owner: &Identity,
@@ -304,7 +308,7 @@ impl OwnerStates {
         (build.inputs == inputs).then(|| build.objects.clone())
     }
 
-    /// Returns whether the last build of a node contained an object with this digest.
+    /// Returns whether the last build of a node contained the object with this key and digest.
     pub(crate) fn has_built(
         &self,
         owner: &Identity,

@@ -16,16 +16,16 @@ use crate::{
 use std::borrow::Cow;
 
 impl PassCore<'_> {
-    /// Returns the owner as a child of this kind names it. An object in a bucket names an owner in Kubernetes by a mark: the garbage
-    /// collector has no part in it.
+    /// Returns the owner in the form in which children of this kind refer to it. A child in a bucket refers to an owner in Kubernetes by an
+    /// owner mark (an annotation) instead of an owner reference, since the garbage collector does not handle objects in buckets.
     pub(crate) fn owner_of(&self, child: &Kind) -> Cow<'_, Identity> {
-        let is_apart = self.owner.naming == OwnerNaming::Reference && self.shared.client.is_in_bucket(child);
-        if is_apart { Cow::Owned(self.owner.named_by(OwnerNaming::Mark)) } else { Cow::Borrowed(&self.owner) }
+        let needs_mark = self.owner.naming == OwnerNaming::Reference && self.shared.client.is_in_bucket(child);
+        if needs_mark { Cow::Owned(self.owner.named_by(OwnerNaming::Mark)) } else { Cow::Borrowed(&self.owner) }
     }
 
-    /// Returns whether a cached object is a child of the owner. A child without owner reference counts by its digest annotation,
-    /// as long as it has no other controller and the annotation names no other owner. Another owner may have left it behind:
-    /// the garbage collector orphaned it, or a backup was restored without owner references.
+    /// Returns whether a cached object is a child of the owner: its owner reference or owner mark names the owner, or it has the operator's
+    /// digest annotation, no controller, and no other owner in this annotation. Objects of another owner can lack an owner reference as
+    /// well: the garbage collector orphaned them, or a backup was restored without references.
     pub(crate) fn is_own_child(&self, entry: &Entry<Child>) -> bool {
         let header = &entry.header;
         let is_marked = !entry.applied_digest().is_empty() && header.controller().is_none();
@@ -33,8 +33,8 @@ impl PassCore<'_> {
         self.is_owner_of(header) || is_marked && !names_other_owner()
     }
 
-    /// Returns whether an object belongs to an earlier owner of the same name and another uid. It is not touched: the garbage
-    /// collector deletes children with an owner reference, and the operator's orphan collector those with an owner mark.
+    /// Returns whether an object belongs to an earlier owner of the same name and another uid. In the operator's cluster, nodes leave such
+    /// an object alone: the garbage collector deletes it if it has an owner reference, and the orphan collector if it has an owner mark.
     pub(crate) fn is_of_former_owner(&self, header: &Header) -> bool {
         let (kind, name, uid) = (&self.owner.kind, self.owner.name(), &self.owner.uid);
         let is_former_owner =

@@ -112,7 +112,8 @@ struct RemotePart<'a> {
 }
 
 impl<'a> PassCore<'a> {
-    /// Returns the state of a pass over an owner at a version. The trigger is a request, and there is no planner.
+    /// Returns the state of a pass over an owner whose object has this resourceVersion. Callers set the fields that differ from the
+    /// defaults: the trigger is a request by a user, and nothing can plan the tree.
     pub(crate) fn new(shared: &'a ControllerState, owner: Identity, version: &ResourceVersion) -> Self {
         let mut hasher = DefaultHasher::new();
         version.hash(&mut hasher);
@@ -139,7 +140,9 @@ impl<'a> PassCore<'a> {
         }
     }
 
-    /// Returns the part of this pass in another cluster.
+    /// Returns a part of this pass for the nodes in another cluster, with claims and side effects of its own. `secret` has the kubeconfig
+    /// of the cluster. The children there name the owner by an owner mark, since an owner reference can't name an object in another
+    /// cluster.
     pub(crate) fn for_cluster<'b>(
         &'b self,
         cluster: &'b dyn RemoteCluster,
@@ -151,14 +154,16 @@ impl<'a> PassCore<'a> {
         PassCore { planner, remote: Some(remote), ..self.for_part(cluster.state(), owner) }
     }
 
-    /// Returns a pass that only plans the nodes in another cluster. It adds the claims of registered applications, whose objects are in the
-    /// operator's cluster, to this plan.
+    /// Returns a pass that only plans the nodes in another cluster: it runs their build functions to learn which objects they want, and
+    /// calls no API server. The objects of registered applications are in the operator's cluster, so their claims are added to the plan
+    /// there.
     pub(crate) fn for_cluster_plan(&self, secret: &KubeconfigSecret) -> PassCore<'_> {
         let owner = self.owner.named_by(OwnerNaming::RemoteMark);
         PassCore { owner, remote: Some(self.remote_part(secret)), ..self.for_plan() }
     }
 
-    /// Returns the part of a pass in the cluster of a kubeconfig that is in this cluster.
+    /// Returns the description of the cluster of a kubeconfig, without a connection. The Secret with the kubeconfig is in the cluster of
+    /// this pass, so the new identity is this cluster's identity followed by the Secret.
     fn remote_part(&self, secret: &KubeconfigSecret) -> RemotePart<'_> {
         let identity = format!("{}/{}/{}", self.cluster_identity(), secret.namespace, secret.name);
         let kubeconfig = format!("{}/{}", identity.trim_start_matches('/'), secret.key);
@@ -186,7 +191,8 @@ impl<'a> PassCore<'a> {
         self.remote.as_ref()?.cluster
     }
 
-    /// Returns the part of this pass with objects that the garbage collector must not delete with the owner.
+    /// Returns a part of this pass for objects that the garbage collector must not delete with the owner: they name the owner by an owner
+    /// mark (an annotation) instead of an owner reference.
     pub(crate) fn for_marked_objects(&self) -> PassCore<'_> {
         let naming = if self.owner.is_remote() { OwnerNaming::RemoteMark } else { OwnerNaming::Mark };
         self.for_part(self.shared, self.owner.named_by(naming))
@@ -244,8 +250,8 @@ impl<'a> PassCore<'a> {
         self.shared.regarding(self.owner.event_object())
     }
 
-    /// Returns what an event about a child of the owner regards: the owner. For an owner in a bucket that is the child, if it is in
-    /// Kubernetes.
+    /// Returns what an event about a child of the owner regards: the owner. Kubernetes does not have an owner in a bucket, so there the
+    /// event regards the child, if the child is in Kubernetes.
     pub(crate) fn regarding_child(&self, kind: &Kind, key: &ObjectKey, uid: &Uid) -> Regarding {
         let client = &self.shared.client;
         // The client of another cluster has no kinds in buckets, and events never name an object of another cluster.
@@ -276,7 +282,8 @@ impl<'a> PassCore<'a> {
         self.side_effects.into_inner()
     }
 
-    /// Records that a hand-written node wrote the owner itself, with the status in the answer of the API server.
+    /// Records that a hand-written node wrote the owner itself: the new version counts as an own write, and `status`, from the response of
+    /// the API server, becomes a side effect of the pass.
     pub(crate) fn record_owner_write(&self, version: ResourceVersion, status: Value) {
         // An object of the same kind and name in another cluster is not the owner.
         if self.owner.is_remote() {
@@ -314,13 +321,14 @@ impl<'a, K: Managed, X> Pass<'a, K, X> {
         Self { object, options, status: Mutex::new(None), core }
     }
 
-    /// Edits the status in memory.
+    /// Edits the status in memory, which begins as a copy of the stored status, and returns the result of `edit`.
     pub(crate) fn edit_status<T>(&self, edit: impl FnOnce(&mut K::Status) -> T) -> T {
         let mut status = self.status.lock();
         edit(status.get_or_insert_with(|| self.object.status().cloned().unwrap_or_default()))
     }
 
-    /// Returns the status with the edits of provisioners; `None` if it equals the stored status.
+    /// Returns the status with the edits of provisioners; `None` if it equals the stored status. For an object without a stored status it
+    /// always returns one.
     pub(crate) fn changed_status(&self) -> Option<Value> {
         let status = self.status.lock();
         let Some(stored) = self.object.status() else {

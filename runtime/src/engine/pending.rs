@@ -18,7 +18,7 @@ impl<'a> PendingObjects<'a> {
         Self { node, message: String::new() }
     }
 
-    /// Adds an object unless it is ready.
+    /// Adds an object to the message unless it is ready, with the reason if it is held up.
     pub(crate) fn add(&mut self, kind: &Kind, key: &ObjectKey, readiness: &Readiness) {
         match readiness {
             Readiness::Ready => {}

@@ -13,7 +13,8 @@ use sha2::{Digest as _, Sha256};
 /// The kinds of the core group without lists.
 const KINDS: [&str; 2] = ["ConfigMap", "Secret"];
 
-/// Returns whether an object is plain. Its metadata may have lists: an owner reference of another object, and finalizers.
+/// Returns whether an object is plain, so that it is written by merge patches instead of server-side apply: a ConfigMap or Secret without
+/// lists that other clients may share. A merge patch replaces whole lists, so only the operator's own owner reference is allowed.
 pub(crate) fn is_plain(kind: &Kind, object: &Value) -> bool {
     let has_list =
         |name: &str, allowed: usize| object["metadata"][name].as_array().is_some_and(|list| list.len() > allowed);
@@ -31,7 +32,8 @@ pub(crate) fn paths_hash(object: &Value) -> String {
     hasher.finalize().iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Hashes the sorted field names of an object and of the objects in it. Every other value counts the same, whatever its content.
+/// Hashes the sorted field names of an object and of the objects in it. All values that are no objects hash to the same byte, so that the
+/// hash does not depend on them.
 fn add_paths(value: &Value, hasher: &mut Sha256) {
     let Value::Object(fields) = value else { return hasher.update(b";") };
     let mut fields: Vec<_> = fields.iter().collect();
@@ -45,8 +47,8 @@ fn add_paths(value: &Value, hasher: &mut Sha256) {
     hasher.update(b"}");
 }
 
-/// Adds a null to a merge patch for each field that the operator owns and that the patch does not have, unless another manager
-/// owns it, too. `own` and `others` are sets of fields (`fieldsV1`).
+/// Adds a null to a merge patch for each field that the operator owns and that the patch does not have, so that the patch removes the
+/// field. Keeps fields that another manager owns as well. `own` and `others` are the sets of fields (`fieldsV1`) of the managers.
 pub(crate) fn add_nulls(patch: &mut Map<String, Value>, own: &Value, others: &[&Value]) {
     for (step, own) in own.as_object().into_iter().flatten() {
         let Some(name) = step.strip_prefix("f:") else { continue };
@@ -55,6 +57,7 @@ pub(crate) fn add_nulls(patch: &mut Map<String, Value>, own: &Value, others: &[&
             Some(Value::Object(nested)) => add_nulls(nested, own, &others),
             Some(_) => {}
             None if others.is_empty() => drop(patch.insert(name.to_owned(), Value::Null)),
+            // Another manager owns the field or a part of it: only the parts that nobody else owns are removed.
             None => {
                 let mut nested = Map::new();
                 add_nulls(&mut nested, own, &others);

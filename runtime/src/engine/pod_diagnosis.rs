@@ -15,9 +15,10 @@ use crate::{
 use serde_json::Value;
 
 impl PassCore<'_> {
-    /// Returns the readiness of a workload: `HeldUp` with the reason if one of its Pods is stuck, else `readiness`.
+    /// Returns the readiness of a workload: `HeldUp` with the reason if a container of its Pods is stuck, else `readiness` as it was
+    /// passed.
     ///
-    /// Pods are listed, not watched: one call a pass, and only while the workload is not ready.
+    /// Pods are listed, not watched: one call in each pass, and only while the workload is not ready.
     pub(crate) async fn diagnose_pods(
         &self,
         kind: &Kind,
@@ -36,7 +37,8 @@ impl PassCore<'_> {
     }
 }
 
-/// Returns the label selector of a workload's Pods, as text for a list call; `None` if the kind has no Pods.
+/// Returns the label selector of a workload's Pods, as text for a list call; `None` if the object has no selector, or one with an unknown
+/// operator.
 fn selector(kind: &Kind, desired: &Desired) -> Option<String> {
     let selector_json = &desired.object["spec"]["selector"];
     let mut terms = match (kind.group.as_ref(), kind.kind.as_ref()) {
@@ -77,6 +79,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// Returns the label selector of the Pods of a workload of this kind, whose name is `web`.
     fn selector_of(group: &'static str, kind: &'static str, spec: Value) -> Option<String> {
         let kind =
             Kind { group: group.into(), version: "v1".into(), kind: kind.into(), plural: "x".into(), namespaced: true };

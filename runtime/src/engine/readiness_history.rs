@@ -12,10 +12,10 @@ pub(crate) struct ReadinessHistory {
 }
 
 impl ReadinessHistory {
-    /// Records whether a child is ready at `now`, and returns since when it has not been ready; `None` if it is ready. After a change of
-    /// the desired state, the time begins anew.
+    /// Records whether a child with this digest of its desired state is ready at `now`, and returns since when it has not been ready;
+    /// `None` if it is ready. After a change of the desired state, the time begins at `now` again.
     ///
-    /// `earlier` is the time at which the child became unready if this process has not recorded it before.
+    /// `earlier` is the time since when the child has not been ready if `history` is empty, as after a restart of the operator.
     pub(crate) fn record(
         history: &mut Option<Self>,
         digest: &str,

@@ -55,7 +55,7 @@ pub(crate) enum RepairReason {
 }
 
 impl RepairReason {
-    /// Returns the reason of a write after a chain of own writes; `None` if the chain is no cycle.
+    /// Returns the reason `Cycle` if passes that trigger each other by own writes led to the current pass again and again; else `None`.
     pub(crate) fn of_chain(chain: &Chain) -> Option<Self> {
         chain.is_cycle().then_some(Self::Cycle { length: chain.length })
     }
@@ -74,10 +74,10 @@ impl RepairReason {
         matches!(self, Self::Rebuilt | Self::Replaced { .. } | Self::NodeWrite { .. } | Self::StatusChanged)
     }
 
-    /// Returns the number of consecutive repairs that are no fight yet.
+    /// Returns the number of consecutive repairs for this reason that are tolerated; with one more, they are a fight.
     fn max_repairs(&self) -> u32 {
         if let Self::Cycle { .. } = self {
-            // A chain that repeats a step so often is a cycle, so its first write is a fight.
+            // A chain counts as a cycle only after many writes, so the first repair is a fight.
             return 0;
         }
         if self.is_by_operator() { MAX_REBUILDS } else { MAX_REPAIRS }
@@ -104,7 +104,7 @@ impl Repair {
         self.count > self.reason.max_repairs()
     }
 
-    /// Returns whether the next repair is not consecutive to these any more.
+    /// Returns whether so much time has passed since the last repair that the next one is not consecutive.
     fn is_over(&self, now: Instant) -> bool {
         let window = if self.is_fight() { REPAIR_WINDOW } else { self.reason.window() };
         now.saturating_duration_since(self.last) >= window
@@ -174,7 +174,8 @@ impl Repairs {
         self.0.is_empty()
     }
 
-    /// Increments the count of consecutive repairs with the same object and reason, or starts a new count.
+    /// Increments the count of consecutive repairs with the same object and reason (for `Replaced`: the same node and reason), or starts a
+    /// new count.
     pub(crate) fn add(&mut self, kind: &Kind, key: &ObjectKey, reason: RepairReason, now: Instant) {
         // The objects that replace each other have different names, so they count together by their node.
         let is_by_node = matches!(reason, RepairReason::Replaced { .. });
@@ -217,10 +218,12 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
+    /// Returns the reason of a repair of a field that another client, the field manager, has changed; without a manager it was removed.
     fn field(path: &str, manager: Option<&str>) -> RepairReason {
         RepairReason::FieldChanged { path: path.into(), manager: manager.map(Into::into) }
     }
 
+    /// Counts so many repairs of the ConfigMap `shop/web` for a reason.
     fn add(repairs: &mut Repairs, reason: &RepairReason, times: u32) {
         for _ in 0..times {
             repairs.add(&kind_of::<ConfigMap>(), &ObjectKey::namespaced("shop", "web"), reason.clone(), Instant::now());

@@ -32,11 +32,11 @@ use serde_json::{Value, value::RawValue};
 use std::sync::Arc;
 
 impl PassCore<'_> {
-    /// Applies the wanted objects of a resource node and deletes its others. `inputs` is the hash of the inputs that they were
-    /// built from.
+    /// Applies the wanted objects of a resource node and deletes all other objects of the node. `inputs` is the hash of the inputs from
+    /// which the wanted objects were built.
     ///
     /// # Errors
-    /// A yield while an object is not ready or still being deleted.
+    /// A yield (the error of a pass that is not done yet) while an object is not ready or still being deleted.
     pub(crate) async fn converge(
         &self,
         node: &Arc<str>,
@@ -48,6 +48,7 @@ impl PassCore<'_> {
         if let Some(tree_harness) = &self.shared.tree_harness {
             return tree_harness.converge(node, &wanted);
         }
+        // The node claims the objects first, so that no other node deletes them. The pass of a plan only collects the claims.
         let wanted = self.claim_all(node, wanted.into_iter().map(|object| (kind.clone(), object)).collect())?;
         if self.is_plan {
             return Ok(());
@@ -63,6 +64,7 @@ impl PassCore<'_> {
         for desired in wanted {
             let key = desired.key();
             let readiness = match self.ensure_object(children, options, &key, &desired).await {
+                // The API server stopped serving the kind during the pass: with `if_api`, the node then has no objects.
                 Err(error) if options.if_api && is_api_going(&error) => {
                     self.side_effects().requeue.soon = true;
                     return Ok(());
@@ -83,8 +85,9 @@ impl PassCore<'_> {
         pending.into_result()
     }
 
-    /// Brings one object to its desired state, without a call if the cache shows that state: creates it, adopts it, restores its
-    /// marks, or applies what differs. A write that undoes a change by another client counts as a repair. Returns its readiness.
+    /// Brings one object to its desired state, without a call if the cache shows this state: creates the object, adopts it, restores the
+    /// operator's marks (label, annotations and owner reference), or applies the desired state if it differs. A write that undoes a change
+    /// by another client counts as a repair. Returns the readiness of the object.
     ///
     /// # Errors
     /// `NotOwned` if an object of this name exists that the node may not adopt.
@@ -111,7 +114,7 @@ impl PassCore<'_> {
                 self.record_marks_repair(kind, key);
                 Ok(readiness)
             }
-            // Created once: any later content is the wanted one. Only the marks must name the node that wants the object now.
+            // With `once`, any content after the creation is accepted. Only the marks must name the node that wants the object now.
             Some(entry) if options.once && self.is_owner_of(&entry.header) => {
                 if entry.node() == &*desired.node {
                     return Ok(entry.value.readiness.clone());
@@ -144,8 +147,8 @@ impl PassCore<'_> {
         }
     }
 
-    /// Ensures an object like [`PassCore::ensure_object`] if the cache does not have it, though it may exist. A live read
-    /// decides.
+    /// Brings an object to its desired state like [`PassCore::ensure_object`], after its creation was a conflict and the cache does not
+    /// have it: reads the object live, and creates, updates or adopts it by what the read shows.
     async fn ensure_uncached_object(
         &self,
         children: &WatchedKind<Child>,
@@ -184,11 +187,11 @@ impl PassCore<'_> {
         }
     }
 
-    /// Returns why a cached object must be applied again: its desired state changed, or another client changed a field. `None` if
-    /// it is as desired.
+    /// Returns why a cached object must be applied again: its desired state changed, or another client changed a field. `None` if the
+    /// object has its desired state.
     ///
-    /// A change by another client always counts as a repair. A change of the desired state counts as one only if nothing justifies
-    /// it: a cycle of own writes led to the pass, or only children triggered it.
+    /// A change by another client always counts as a repair. A change of the desired state counts as a repair only if no change by a user
+    /// explains it: a cycle of own writes led to the pass, or only changes of children triggered it.
     fn reason_to_apply(&self, kind: &Kind, entry: &Arc<Entry<Child>>, desired: &Desired) -> Option<ApplyReason> {
         if entry.applied_digest() != desired.digest {
             let by_children = || self.is_triggered_by_children().then(|| self.blame_for_change(kind, desired));
@@ -209,8 +212,9 @@ impl PassCore<'_> {
         self.owner_states().has_built(&self.owner, kind, &desired.node, (&desired.key(), desired.digest.as_str()))
     }
 
-    /// Returns why the desired state and the applied one differ although only children changed, so that the build function should
-    /// have returned the same object. If it did so, another client changed the digest in the annotation.
+    /// Returns why the desired state differs from the applied state although only children changed, so that the build function should have
+    /// returned the same object. If it did, another client changed the digest in the annotation; else it returned another object than
+    /// before.
     fn blame_for_change(&self, kind: &Kind, desired: &Desired) -> RepairReason {
         if self.is_last_build(kind, desired) { RepairReason::MarksChanged } else { RepairReason::Rebuilt }
     }
@@ -222,7 +226,8 @@ impl PassCore<'_> {
         }
     }
 
-    /// Counts the creation of a child as a repair, unless it is the first creation. In a cycle, each creation counts.
+    /// Counts the creation of a child as a repair of its deletion by another client, unless the operator creates it for the first time. In
+    /// a cycle of own writes, each creation counts.
     fn record_creation(&self, kind: &Kind, key: &ObjectKey) {
         let is_repeated = self.owner_states().record_write(&self.owner, kind, key);
         let of_chain = RepairReason::of_chain(&self.trigger.chain);
@@ -234,7 +239,7 @@ impl PassCore<'_> {
         self.record_repair(kind, key, Some(RepairReason::MarksChanged));
     }
 
-    /// Reads the metadata of the object with a name from the API server.
+    /// Reads the metadata of the object with this key from the API server, and returns whether it exists and belongs to the owner.
     async fn look_up_name(&self, kind: &Kind, key: &ObjectKey) -> Result<NameLookup> {
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
         let found = self.shared.client.get_metadata::<Box<RawValue>>(target).await?;

@@ -31,17 +31,18 @@ use serde_json::{Map, Value, json, value::RawValue};
 use std::borrow::Cow;
 
 impl PassCore<'_> {
-    /// Restores the label of the owner's departed children that no node has claimed in this pass. The loop calls it at the end of
-    /// each pass.
+    /// Restores the operator's label of the owner's children that left the watch and that no node has claimed in this pass. The control
+    /// loop calls it at the end of each pass.
     ///
     /// # Errors
-    /// A yield if it has restored a label: the next pass decides about that child. The error of a failed call; the children that
-    /// are left are looked up in the next pass.
+    /// A yield if it has restored a label: the next pass decides about this child. The error of a failed call; the next pass looks up the
+    /// remaining children.
     pub(crate) async fn restore_labels(&self) -> Result<()> {
         let departed = self.owner_states().departed_children(&self.owner);
         let mut outcome = Ok(());
         for child in departed {
             let is_cached = self.shared.children(&child.kind)?.store.get(&child.key).is_some();
+            // The node that wants the child restores its label when it applies the child.
             if !is_cached && self.is_claimed(&child.kind, &child.key) {
                 continue;
             }
@@ -55,8 +56,9 @@ impl PassCore<'_> {
         outcome
     }
 
-    /// Prepares a teardown: restores the owner references that other clients have removed. `is_deleted` is whether the owner is
-    /// being deleted, so that children that nobody references may be orphans: they are no part of the teardown.
+    /// Prepares a teardown: restores the owner references that other clients have removed from children. If the owner is being deleted
+    /// (`is_deleted`) and none of its children has an owner reference any more, the garbage collector has orphaned the children: then it
+    /// restores nothing, and the teardown leaves these children alone.
     ///
     /// # Errors
     /// A yield if it has restored a reference: the watch delivers the child again. The error of a failed call.
@@ -83,12 +85,13 @@ impl PassCore<'_> {
         outcome
     }
 
-    /// Returns whether a cached child takes part in the pass: in the teardown of a deleted owner, an orphan does not.
+    /// Returns whether the nodes of the pass handle a cached child. In the teardown of an owner whose children were orphaned, they handle
+    /// only children that still name the owner, and the records of remote clusters.
     pub(crate) fn takes_part(&self, child: &Entry<Child>) -> bool {
         !self.keeps_orphans || self.is_owner_of(&child.header) || is_record(&child.header)
     }
 
-    /// Restores the label of an object. Returns `false` if the object is gone, being deleted, or released by its owner.
+    /// Restores the operator's label of an object. Returns `false` if the object is gone or being deleted, or no longer names the owner.
     async fn restore_label(&self, child: &StrippedChild) -> Result<bool, CallError> {
         let Some((header, _)) = self.live_metadata(child).await?.filter(|(header, _)| !header.deleting) else {
             return Ok(false);
@@ -97,13 +100,14 @@ impl PassCore<'_> {
         self.restore(child, &header, json!({"labels": labels})).await
     }
 
-    /// Restores the owner reference of an object, or the owner mark where no reference is possible. Returns `false` if the object
-    /// is gone, or if it belongs to another owner by now.
+    /// Restores the owner reference of an object, or the owner mark (an annotation) where no reference is possible. Returns `false` if the
+    /// object is gone, or has a controller by now.
     async fn restore_owner(&self, child: &StrippedChild) -> Result<bool, CallError> {
         let Some((header, mut metadata)) = self.live_metadata(child).await? else { return Ok(false) };
         if header.controller().is_some() {
             return Ok(false);
         }
+        // A merge patch replaces the list of owner references, so the existing ones are part of it.
         let mut change = Map::new();
         change.extend(metadata.remove_entry("ownerReferences"));
         let owner = match is_record(&header) {
@@ -114,7 +118,8 @@ impl PassCore<'_> {
         self.restore(child, &header, Value::Object(change)).await
     }
 
-    /// Reads the metadata of a child. `None` if it is gone, replaced by another object, or released by its owner.
+    /// Reads the metadata of a child from the API server. `None` if the child is gone, if another object has its name, or if its metadata
+    /// no longer names the owner.
     async fn live_metadata(&self, child: &StrippedChild) -> Result<Option<(Header, Map<String, Value>)>, CallError> {
         let found = self.shared.client.get_metadata::<Box<RawValue>>(child.target()).await?;
         let read = |found: Box<RawValue>| {
@@ -126,8 +131,8 @@ impl PassCore<'_> {
         Ok(found.and_then(read))
     }
 
-    /// Patches the metadata of a child. The API server refuses the patch if another client has changed the object meanwhile.
-    /// Returns `false` if the object is gone.
+    /// Merges `metadata` into the metadata of a child. The patch has the uid and the resourceVersion of the live read, so the API server
+    /// refuses it if another client has changed the object meanwhile. Returns `false` if the object is gone.
     async fn restore(&self, child: &StrippedChild, header: &Header, mut metadata: Value) -> Result<bool, CallError> {
         metadata["uid"] = child.uid.to_string().into();
         metadata["resourceVersion"] = header.resource_version.to_string().into();

@@ -1,4 +1,4 @@
-//! `SideEffects`: what the nodes of a pass have requested and written, besides success or failure, such as the time of the next pass.
+//! `SideEffects`: requests and writes of the nodes in a pass besides its outcome, such as the time of the next pass.
 
 use crate::{
     cache::{ObjectKey, ResourceVersion},
@@ -25,7 +25,8 @@ pub(crate) struct SideEffects {
 }
 
 impl SideEffects {
-    /// Adds the side effects of a part of the pass.
+    /// Adds the side effects of a part of the pass, such as the part in another cluster. The shorter delays win, and the report and the
+    /// owner write of the part replace earlier ones.
     pub(crate) fn add(&mut self, part: Self) {
         self.requeue.soon |= part.requeue.soon;
         if let Some(after) = part.requeue.after {

@@ -24,8 +24,8 @@ pub(crate) struct StagedObjects<'a> {
 }
 
 impl PassCore<'_> {
-    /// Applies the wanted objects and deletes all others of the node. A stage starts when all objects of the previous one are
-    /// ready, or confirmed to be gone.
+    /// Applies the wanted objects of a tree node and deletes its other objects, in stages by kind. A stage starts when all objects of the
+    /// previous stage are ready, or confirmed to be gone. Unwanted objects of the kinds in `removed_first` are deleted first of all.
     ///
     /// # Errors
     /// A yield while the objects of a stage are not ready or still being deleted.
@@ -53,9 +53,9 @@ impl PassCore<'_> {
         wanted: &[Desired],
         stage: &(dyn Fn(&Kind) -> usize + Sync),
     ) -> Result<()> {
-        for of_stage in wanted.chunk_by(|one, next| stage(&one.kind) == stage(&next.kind)) {
+        for stage_objects in wanted.chunk_by(|one, next| stage(&one.kind) == stage(&next.kind)) {
             let mut pending = PendingObjects::new(node);
-            for desired in of_stage {
+            for desired in stage_objects {
                 let (kind, key) = (&desired.kind, desired.key());
                 let children = self.shared.children(kind)?;
                 children.check_readable()?;
@@ -66,10 +66,10 @@ impl PassCore<'_> {
         Ok(())
     }
 
-    /// Deletes the objects of these kinds that the node has, that are not wanted, and that no other node wants, in reverse order of stages.
+    /// Deletes the unwanted objects of the node that are of these kinds, the highest stage first. Keeps objects that another node wants.
     ///
     /// # Errors
-    /// A yield while objects of a stage are being deleted; lower stages wait.
+    /// A yield while objects of a stage are being deleted: lower stages wait until they are gone.
     async fn prune_stages(
         &self,
         node: &Arc<str>,
@@ -79,10 +79,11 @@ impl PassCore<'_> {
     ) -> Result<()> {
         let mut kinds = kinds.to_vec();
         kinds.sort_by_key(|kind| std::cmp::Reverse(stage(kind)));
-        for of_stage in kinds.chunk_by(|one, next| stage(one) == stage(next)) {
+        for stage_kinds in kinds.chunk_by(|one, next| stage(one) == stage(next)) {
             let mut pending = PendingObjects::new(node);
-            for kind in of_stage {
+            for kind in stage_kinds {
                 let children = self.shared.children(kind)?;
+                // The API server does not serve the kind, so there are no objects.
                 if children.health.state() == WatchState::Missing {
                     continue;
                 }

@@ -11,9 +11,9 @@ use jiff::Timestamp;
 use std::time::Duration;
 
 impl PassCore<'_> {
-    /// Records whether an object of a node with a timeout is ready. If it has not been ready for that time, adds a sentence about
-    /// it to the side effects of the pass. Does nothing for a node without a timeout, and for an object that the cache does not
-    /// have yet.
+    /// Records whether an object of a node with the option `timeout` is ready. If the object has not been ready for this time, adds a
+    /// sentence for the status conditions to the side effects of the pass. Does nothing for a node without the option, and for an object
+    /// that the cache does not have yet.
     pub(crate) fn check_timeout(
         &self,
         node: &str,
@@ -37,8 +37,8 @@ impl PassCore<'_> {
         }
     }
 
-    /// Returns the time since when a child has not been ready, if it was so before this process started: the later one of its
-    /// creation and the time since when the stored status reports the owner as not available. `now` if the owner is available.
+    /// Returns since when a child has not been ready, for a child that this process observes for the first time: since its creation or
+    /// since the stored status reports the owner as not available, whichever is later. Returns `now` if the owner is available.
     fn unready_since_restart(&self, child: &Header, now: Timestamp) -> Timestamp {
         let Some(unavailable_since) = self.unavailable_since else { return now };
         child.created.map_or(unavailable_since, |created| created.max(unavailable_since)).min(now)

@@ -55,6 +55,7 @@ pub enum Answer {
 }
 
 impl fmt::Display for Call {
+    /// Writes the action, the node, and the answer unless it is `Ok`: `provision pools[blue]/service: yield`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let action = match self.action {
             NodeAction::Provision => "provision",
@@ -112,7 +113,7 @@ impl FakeCluster {
         self.objects.lock().keys().filter_map(|path| key_below(node, path)).collect()
     }
 
-    /// Returns the objects of a node, in the form in which other nodes read them.
+    /// Returns the objects of a node, in the form in which other nodes read them. Their position serves as name and uid.
     pub(crate) fn output_objects(&self, node: &str) -> Vec<OutputObject> {
         let objects = self.objects.lock().get(node).cloned().unwrap_or_default();
         let to_output = |(at, json): (usize, Arc<[u8]>)| OutputObject {

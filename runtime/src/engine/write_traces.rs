@@ -32,7 +32,8 @@ impl WriteTraces {
         self.0.lock().kinds.insert(kind.clone());
     }
 
-    /// Records a write before it is sent. `cause` is called only for a primary.
+    /// Records a write of an object before it is sent, with the tracing span that wrote it, if the object is a primary of the operator.
+    /// `cause` returns this span, and is called only for a primary. Drops old writes if there are too many.
     pub(crate) fn record(
         &self,
         kind: &Kind,
@@ -52,7 +53,8 @@ impl WriteTraces {
         }
     }
 
-    /// Returns the write that led to this state of a primary, once; `None` if another client wrote it.
+    /// Removes and returns the write that led to this state of a primary; `None` if another client wrote this state, or if the write was
+    /// returned before. The annotation with the digest of the applied state identifies the write.
     pub(crate) fn take(&self, kind: &Kind, header: &Header) -> Option<WriteCause> {
         let mut writes = self.0.lock();
         if writes.last.is_empty() {

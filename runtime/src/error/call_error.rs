@@ -36,8 +36,8 @@ impl CallError {
         self.status().map_or(0, |status| status.code)
     }
 
-    /// Returns whether the object has changed, or was created again, since it was read. A JSON patch that doesn't apply counts,
-    /// too; the API server does not answer it with 409. So does a write without the lead: another replica writes instead.
+    /// Returns whether the call failed because of another writer. The object has changed, or was created again, since it was read (409, or
+    /// a JSON patch that doesn't apply, to which the API server does not respond with 409), or this replica is no longer the leader.
     pub fn is_conflict(&self) -> bool {
         self.status().is_some_and(|status| status.code == 409 && status.reason == "Conflict")
             || self.is_failed_json_patch()
@@ -82,15 +82,15 @@ impl CallError {
         }
     }
 
-    /// Returns whether the API server did not answer, or not with a whole response. A write that was not sent because this replica does
-    /// not lead doesn't count.
+    /// Returns whether the API server did not respond, or not with a whole response. A write that was not sent because this replica is not
+    /// the leader doesn't count.
     pub(crate) fn is_unanswered(&self) -> bool {
         matches!(self.source.as_ref(), kube::Error::Service(_) | kube::Error::HyperError(_))
             && !NotLeading::is_cause_of(&self.source)
     }
 
     /// Returns the paths of the fields that a 422 response reports as duplicate or missing (`spec.ports[1].name`); none for another
-    /// error. Two list items with the same value, or without one, are reported so.
+    /// error. The API server reports two list items with the same key, or an item without a key, in this way.
     pub(crate) fn duplicate_or_required_fields(&self) -> Vec<&str> {
         let status = self.status().filter(|status| status.code == 422);
         let causes = status.and_then(|status| status.details.as_ref()).map(|details| details.causes.as_slice());
@@ -111,15 +111,16 @@ impl CallError {
         self.namespace.is_some() && details.is_some_and(|details| details.kind == "namespaces")
     }
 
-    /// Returns whether the definition of the kind is being deleted or was deleted.
+    /// Returns whether the call may have failed because the CustomResourceDefinition of the kind is being deleted or was deleted: a 403
+    /// with the message of the API server for this case, or any 404 except for a missing namespace.
     pub(crate) fn is_api_going(&self) -> bool {
         let Some(status) = self.status() else { return false };
-        let of_namespace = status.details.as_ref().is_some_and(|details| details.kind == "namespaces");
+        let is_about_namespace = status.details.as_ref().is_some_and(|details| details.kind == "namespaces");
         let is_terminating = status.message.contains("custom resource definition is terminating");
-        status.code == 404 && !of_namespace || status.code == 403 && is_terminating
+        status.code == 404 && !is_about_namespace || status.code == 403 && is_terminating
     }
 
-    /// Describes the object of the request: `Deployment/scale shop/web`.
+    /// Describes the object of the request, with its subresource, for messages: `Deployment/scale shop/web`.
     fn object(&self) -> String {
         let kind = if self.subresource.is_empty() {
             self.kind.kind.to_string()

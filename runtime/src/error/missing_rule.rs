@@ -13,6 +13,7 @@ pub struct MissingRule {
 }
 
 impl fmt::Display for MissingRule {
+    /// Writes which call the operator may not make, and which verb and resource its role lacks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let group = if self.group.is_empty() { "the core group" } else { &self.group };
         write!(f, "the operator may not {} {} of {group} ", self.verb.as_str(), self.resource)?;

@@ -94,18 +94,17 @@ impl Error {
     }
 
     /// Returns an error for an obstacle that may disappear by itself or that somebody may remove. It is retried like an
-    /// unexpected error, and the status contains the sentence as it is.
+    /// unexpected error, and the status contains the whole sentence.
     pub fn blocked(reason: &'static str, sentence: impl Into<String>) -> Self {
         Self::Unexpected(Box::new(BlockedError { reason, sentence: sentence.into() }))
     }
 
-    /// Returns a conflict for an obstacle that is usually gone soon. If it persists, the status contains the sentence as it is.
+    /// Returns a conflict for an obstacle that is usually gone soon. If it persists, the status contains the whole sentence.
     pub(crate) fn conflict(reason: &'static str, sentence: impl Into<String>) -> Self {
         Self::Conflict(Box::new(BlockedError { reason, sentence: sentence.into() }))
     }
 
-    /// Returns the rank of the error: the one with the lowest rank is reported for several. Terminal, user action, unexpected,
-    /// conflict, yield.
+    /// Returns the rank of the error. If several nodes of a pass fail, the pass reports the error with the lowest rank.
     pub(crate) fn rank(&self) -> u8 {
         match self {
             Self::Terminal { .. } => 0,
@@ -125,7 +124,8 @@ pub(crate) struct BlockedError {
     pub(crate) sentence: String,
 }
 
-/// Returns the reason and the message of a condition for an error, without details that not everybody may see.
+/// Returns the reason and the message of a condition for an unexpected error. They contain only details that everybody who can read the
+/// object may see: no text of an unknown error, and no message of the API server about a Secret.
 pub(crate) fn condition_text(source: &(dyn std::error::Error + 'static)) -> (&'static str, String) {
     if let Some(blocked) = source.downcast_ref::<BlockedError>() {
         return (blocked.reason, blocked.sentence.clone());
@@ -152,7 +152,7 @@ pub(crate) fn condition_text(source: &(dyn std::error::Error + 'static)) -> (&'s
     }
 }
 
-/// Ends a function with a yield: the work is not done and is taken up again later.
+/// Returns a yield as an error, with which a function ends: its work is not done, and a later pass continues it.
 ///
 /// # Errors
 /// Always [`Error::Yield`].
@@ -162,6 +162,8 @@ pub fn yield_because<T>(reason: impl Into<Cow<'static, str>>, message: impl Into
 
 // `Error` doesn't implement `std::error::Error`; this allows the conversion from every other error by `?`.
 impl<E: StdError + Send + Sync + 'static> From<E> for Error {
+    /// Converts an error to [`Error::Conflict`] if the API server reported a conflict, or if a write was not sent because this replica is
+    /// not the leader; any other error to [`Error::Unexpected`].
     fn from(source: E) -> Self {
         let error: &(dyn StdError + 'static) = &source;
         let is_conflict = match error.downcast_ref::<kube::Error>() {
@@ -175,6 +177,7 @@ impl<E: StdError + Send + Sync + 'static> From<E> for Error {
 }
 
 impl fmt::Display for Error {
+    /// Writes the reason and the message of the error, or the chain of causes of a conflict or an unexpected error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Yield { reason, message }
@@ -185,15 +188,16 @@ impl fmt::Display for Error {
     }
 }
 
-/// Formats an error with its causes on one line, each once, and without the wrappers of `kube`.
+/// An error, displayed with its causes on one line, each once, and without the wrappers of `kube`.
 pub(crate) struct ErrorChain<'a>(pub(crate) &'a (dyn StdError + 'static));
 
 impl fmt::Display for ErrorChain<'_> {
+    /// Writes the texts of the error and of its causes, from the outermost to the innermost, separated by `: `.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (mut previous, mut next) = (String::new(), Some(self.0));
         while let Some(error) = next {
             let (text, source) = text_and_cause(error);
-            // Many crates repeat the text of the cause in their own text.
+            // Many crates repeat the text of the cause in their own text, so that a text within the previous one is skipped.
             if let Some(text) = text.filter(|text| previous.is_empty() || !previous.contains(text)) {
                 write!(f, "{}{text}", if previous.is_empty() { "" } else { ": " })?;
                 previous = text;
@@ -204,7 +208,8 @@ impl fmt::Display for ErrorChain<'_> {
     }
 }
 
-/// Returns the own text of an error, unless it only wraps another error, and its cause.
+/// Returns the text of an error, or `None` if it only wraps another error, and the cause of the error. The text of an error of the API
+/// server is its message with the status code.
 fn text_and_cause<'a>(error: &'a (dyn StdError + 'static)) -> (Option<String>, Option<&'a (dyn StdError + 'static)>) {
     if let Some(wrapped) = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref)
         && wrapped.is::<kube::Error>()
@@ -222,7 +227,7 @@ fn text_and_cause<'a>(error: &'a (dyn StdError + 'static)) -> (Option<String>, O
     }
 }
 
-/// Returns the message of the API server, or else its reason, with the status code.
+/// Returns the text of a `Status` object of the API server: its message, or else its reason, with the status code.
 fn status_text(status: &kube::core::Status) -> String {
     match (status.message.as_str(), status.reason.as_str()) {
         ("", "") => format!("the API server answered with {}", status.code),
@@ -243,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conflict_of_the_api_is_an_outcome_of_its_own() {
+    fn a_conflict_of_the_api_server_becomes_the_variant_conflict() {
         assert!(matches!(Error::from(api(409, "Conflict")), Error::Conflict(_)));
     }
 
@@ -253,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_has_the_words_of_the_server_and_no_debug_form() {
+    fn an_error_chain_has_the_message_of_the_api_server_and_no_debug_form() {
         assert_eq!(ErrorChain(&api(500, "InternalError")).to_string(), "m (500)");
         let (kind, name, source) = (kind_of::<ConfigMap>(), "web".to_owned(), Box::new(api(422, "Invalid")));
         let call = CallError { verb: Verb::Patch, kind, subresource: "", namespace: None, name, source };
@@ -264,6 +269,7 @@ mod tests {
         assert_eq!(ErrorChain(&events).to_string(), "the API server did not answer");
     }
 
+    /// For the statuses 400, 403 and 422, the condition quotes the shortened message of the API server; for others and for Secrets, none.
     #[test]
     fn a_refusal_is_quoted_in_a_condition_on_one_line_except_one_about_a_secret() {
         let refused = |kind, code, message: &str| {

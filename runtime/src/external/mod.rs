@@ -1,4 +1,4 @@
-//! External nodes: tree nodes that each manage a thing outside of Kubernetes, such as a DNS record, a storage bucket or a database user.
+//! External nodes: tree nodes that each manage a thing (a resource outside of Kubernetes) such as a DNS record or a database user.
 //!
 //! A field of the type [`External<T>`](External) is such a node. The type `T` implements [`ExternalResource`]: functions that find,
 //! create, change and delete the thing. The node calls them so that there is exactly one thing, even if the process ends

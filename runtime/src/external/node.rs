@@ -33,6 +33,8 @@ impl<T: ExternalResource> Provisioner for External<T> {
 impl<T: ExternalResource + HasOutput> HasOutput for External<T> {}
 
 impl<T: ExternalResource> Provision<T::Owner> for External<T> {
+    /// Brings the external resource to the state that the user's `spec` function returns. In a pass that only plans, does nothing; in a
+    /// `TreeHarness` (a test without API server), only stores the spec.
     async fn provision(cx: &Context<'_, T::Owner, Self>) -> Result<()> {
         let core = cx.core();
         if core.is_plan {
@@ -50,6 +52,8 @@ impl<T: ExternalResource> Provision<T::Owner> for External<T> {
         thing.provision(&spec, import.as_deref()).await
     }
 
+    /// Deletes the external resource, or leaves it if its deletion policy says so, and deletes its record. In a pass that only plans, does
+    /// nothing; in a `TreeHarness` (a test without API server), only records the call.
     async fn deprovision(cx: &Teardown<'_, T::Owner, Self>) -> Result<()> {
         let core = cx.core();
         if core.is_plan {
@@ -65,6 +69,7 @@ impl<T: ExternalResource> Provision<T::Owner> for External<T> {
 }
 
 impl<T: ExternalResource> Keyed<T::Owner> for External<T> {
+    /// Returns the keys of the `each` items for which this node has a record, the ConfigMap with the id of the external resource.
     async fn keys(cx: &Teardown<'_, T::Owner, Self>) -> Result<BTreeSet<String>> {
         let (core, path) = (cx.core(), cx.path().to_string());
         if let Some(tree_harness) = &core.shared.tree_harness {
@@ -76,13 +81,15 @@ impl<T: ExternalResource> Keyed<T::Owner> for External<T> {
     }
 }
 
-/// Returns the paths of the nodes of the owner that have a record. They are listed again after each period, since another replica may
-/// have reconciled the owner in the meantime, and at the deletion of the owner, after which nobody looks for them again.
+/// Returns the paths of the owner's nodes that have a record, the ConfigMap with the id of an external resource.
+///
+/// The result of an earlier list is used until `T::PERIOD` has passed, since another replica may have reconciled the owner in the meantime.
+/// If the owner is being deleted, the records are always listed again, because no later pass can find a record that is missed.
 async fn recorded_nodes<T: ExternalResource>(core: &PassCore<'_>, cause: Cause) -> Result<BTreeSet<Box<str>>> {
     if cause != Cause::Deleting {
         let states = core.owner_states();
-        let known = states.external(&core.owner).and_then(|states| states.recorded(T::PERIOD)).cloned();
-        if let Some(nodes) = known {
+        let cached = states.external(&core.owner).and_then(|states| states.recorded(T::PERIOD)).cloned();
+        if let Some(nodes) = cached {
             return Ok(nodes);
         }
     }
@@ -92,21 +99,25 @@ async fn recorded_nodes<T: ExternalResource>(core: &PassCore<'_>, cause: Cause) 
     Ok(nodes)
 }
 
-/// Returns the keys of the `each` items to which `nodes` belong. `path`, whose items are searched, is the path of the `each` node itself,
-/// or of a node below it: then it has no key, and the key follows one of the nodes above.
+/// Returns the keys of the `each` items to which the paths in `nodes` belong: `a` and `b` for the path `pools/record` and the nodes
+/// `pools[a]/record` and `pools[b]/record`.
+///
+/// `path` is the path of the node without the keys that are searched, which follow its last segment or a segment above it. Paths of other
+/// nodes of the tree in `nodes` are ignored.
 fn keys_of_nodes<'n>(path: &str, nodes: impl Iterator<Item = &'n str>) -> BTreeSet<String> {
-    let plain = without_keys(path);
+    let path_in_tree = without_keys(path);
     let key = |node: &str| {
+        // The whole path, and then each path above it.
         let mut next = Some(path);
-        while let Some(each) = next {
-            if let Some(key) = key_below(each, node) {
+        while let Some(each_node) = next {
+            if let Some(key) = key_below(each_node, node) {
                 return Some(key);
             }
-            next = each.rsplit_once('/').map(|(above, _)| above);
+            next = each_node.rsplit_once('/').map(|(above, _)| above);
         }
         None
     };
-    nodes.filter(|node| without_keys(node) == plain).filter_map(key).collect()
+    nodes.filter(|node| without_keys(node) == path_in_tree).filter_map(key).collect()
 }
 
 #[cfg(test)]
@@ -114,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_keys_of_an_each_are_those_of_its_own_records() {
+    fn the_keys_of_an_each_node_come_from_the_records_of_its_own_items() {
         let nodes = ["pools[a]", "pools[b]/record", "a/pools[c]/record", "pools[d]/dns/record", "record"];
         let keys = |path: &str| keys_of_nodes(path, nodes.into_iter()).into_iter().collect::<Vec<_>>();
         assert_eq!(keys("pools"), ["a"]);

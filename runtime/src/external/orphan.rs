@@ -7,9 +7,9 @@ use crate::{engine::pass::PassCore, event::EventType};
 /// The reason of the event about an external resource that no node manages.
 const REASON: &str = "ExternalResourceOrphaned";
 
-/// Reports the records that an owner still has after the teardown of its tree, by events and in the log. They are those of nodes of an
-/// earlier release, whose code is gone, so that nothing can delete their things. A failed list is only logged: the deletion of the owner
-/// does not depend on it.
+/// Reports the records (ConfigMaps with the ids of external resources) that an owner still has after the teardown of its tree, by events
+/// and in the log. These records belong to nodes of an earlier release of the operator, whose code to delete the external resources is
+/// gone. A failed list is only logged: the deletion of the owner does not depend on it.
 pub(crate) async fn report_remaining_records(core: &PassCore<'_>) {
     let owner = &core.owner;
     let notes = match remaining_records(core).await {

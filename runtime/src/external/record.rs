@@ -48,6 +48,7 @@ pub(super) enum ExternalPhase {
 }
 
 impl ExternalPhase {
+    /// Returns the phase as the record stores it.
     fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "Pending",
@@ -62,12 +63,12 @@ impl ExternalPhase {
 }
 
 impl ExternalRecord {
-    /// Returns the record before a call that creates the thing.
+    /// Returns the record that is stored before a call that creates the external resource.
     pub(super) fn pending(token: &str, digest: Option<String>, since: Timestamp) -> Self {
         Self { phase: ExternalPhase::Pending, token: token.to_owned(), id: None, digest, since }
     }
 
-    /// Returns the data of the ConfigMap. A null removes a field from an existing record.
+    /// Returns the fields of the record in the data of its ConfigMap, as a merge patch: a null removes a field.
     fn to_data(&self) -> Value {
         json!({
             "phase": self.phase.as_str(),
@@ -78,7 +79,7 @@ impl ExternalRecord {
         })
     }
 
-    /// Reads the data of a ConfigMap; `None` if somebody has changed it to something else.
+    /// Parses a record from the data of its ConfigMap; `None` if somebody has changed the data so that it is no valid record.
     fn parse(data: &Value) -> Option<Self> {
         let text = |field: &str| data[field].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
         let (phase, id) = (ExternalPhase::parse(data["phase"].as_str()?)?, text("id"));
@@ -112,8 +113,9 @@ pub(super) struct RecordStore<'a> {
 }
 
 impl<'a> RecordStore<'a> {
+    /// Returns the store for the record of a node of the pass's owner. `thing` names the type of external resource, such as `DNS record`.
     pub(super) fn new(core: &'a PassCore<'a>, node: String, thing: &'static str) -> Self {
-        // The hash contains no uid: a new owner of the same name takes over the record with the thing.
+        // The hash contains no uid: a new owner of the same name takes over the record with the external resource.
         let hash =
             text_hash([&*core.shared.operator, &*core.owner.kind.full_name(), &*core.owner.key.to_string(), &*node], 8);
         Self { core, node, thing, name: format!("{NAME_PREFIX}-{hash}"), kind: kind_of::<ConfigMap>() }
@@ -123,8 +125,8 @@ impl<'a> RecordStore<'a> {
         &self.node
     }
 
-    /// Derives the token that identifies a thing at its service before its id is known. All passes over an owner get the same token; an
-    /// owner that is deleted and created again gets another one, since its UID is part of it.
+    /// Derives the token that identifies an external resource at its service before its id is known. All passes over an owner get the same
+    /// token. An owner that is deleted and created again gets another token, since the token depends on its UID.
     pub(super) fn derive_token(&self) -> String {
         let owner = &self.core.owner;
         let (kind, key, uid) = (owner.kind.full_name(), owner.key.to_string(), owner.uid.to_string());
@@ -134,16 +136,17 @@ impl<'a> RecordStore<'a> {
     /// Reads the record from the API server; `None` if there is none.
     ///
     /// # Errors
-    /// An obstacle if somebody has changed it to something else. The error of the call.
+    /// Fails if the call fails, or if somebody has changed the data so that it is no valid record.
     pub(super) async fn read(&self) -> Result<Option<StoredRecord>> {
         let found = self.core.shared.client.get::<Value>(self.target()).await?;
         found.map(|config| self.parse_stored(&config)).transpose()
     }
 
-    /// Creates the record, or changes it if it still has the version of `earlier`.
+    /// Writes the record: creates its ConfigMap, or patches it if it still has the version of the `earlier` record. Returns the record
+    /// with its new version.
     ///
     /// # Errors
-    /// A conflict if another process has created or changed it. The error of the call.
+    /// A conflict if another process has created or changed the ConfigMap; the error of the call if it fails.
     pub(super) async fn write(&self, earlier: Option<&StoredRecord>, record: &ExternalRecord) -> Result<StoredRecord> {
         let (client, manager) = (&self.core.shared.client, &self.core.shared.operator);
         let written = match earlier {
@@ -173,7 +176,7 @@ impl<'a> RecordStore<'a> {
         Ok(())
     }
 
-    /// Returns the error for a ConfigMap that somebody has changed to something that is no record.
+    /// Returns the error for a ConfigMap that somebody has changed so that it is no valid record.
     fn damaged(&self) -> Error {
         let Self { node, thing, name, .. } = self;
         let namespace = &self.core.shared.namespace;
@@ -184,7 +187,7 @@ impl<'a> RecordStore<'a> {
         Error::blocked("DamagedRecord", sentence)
     }
 
-    /// Returns a conflict if the record exists.
+    /// Converts the error of the call that creates the ConfigMap: a conflict if it exists already, else the error itself.
     fn creation_error(&self, error: CallError) -> Error {
         if !error.is_name_taken() {
             return error.into();
@@ -193,22 +196,22 @@ impl<'a> RecordStore<'a> {
         Error::conflict("RecordExists", sentence)
     }
 
-    /// Records in the state of the owner whether the node has a record.
+    /// Stores in the state of the owner, which is kept between passes, whether the node has a record.
     fn note_existence(&self, exists: bool) {
         self.core.owner_states().update_external(&self.core.owner, |states| states.note_record(&self.node, exists));
     }
 
-    /// Returns the record in a ConfigMap.
+    /// Parses the record in a ConfigMap, with its uid and resourceVersion.
     ///
     /// # Errors
-    /// If somebody has changed its data to something else.
+    /// Fails if somebody has changed the data so that it is no valid record.
     fn parse_stored(&self, config: &Value) -> Result<StoredRecord> {
         let record = ExternalRecord::parse(&config["data"]).ok_or_else(|| self.damaged())?;
         let text = |field: &str| config["metadata"][field].as_str().unwrap_or_default().to_owned();
         Ok(StoredRecord { record, uid: text("uid"), version: text("resourceVersion") })
     }
 
-    /// Returns the data of the ConfigMap: the record, and whose it is.
+    /// Returns the data of the ConfigMap: the fields of the record, the owner with its uid, the node, and the type of external resource.
     fn data(&self, record: &ExternalRecord) -> Value {
         let owner = &self.core.owner;
         let mut data = record.to_data();
@@ -219,8 +222,8 @@ impl<'a> RecordStore<'a> {
         data
     }
 
-    /// Returns the ConfigMap. It has no owner reference: the garbage collector would delete it before the teardown needs it. It does
-    /// not have the label of child objects either, so that it is never taken for one.
+    /// Returns the ConfigMap of the record. It has no owner reference, because the garbage collector could delete it before the teardown
+    /// needs it. It does not have the label of child objects, so that the operator does not treat it as a child.
     fn object(&self, data: Value) -> Value {
         json!({
             "apiVersion": self.kind.api_version(),
@@ -239,7 +242,7 @@ impl<'a> RecordStore<'a> {
     }
 }
 
-/// Returns the paths of the nodes of the owner that have a record, by a list from the API server.
+/// Lists the records of the owner from the API server, and returns the paths of their nodes.
 ///
 /// # Errors
 /// The error of the call.
@@ -257,7 +260,8 @@ pub(super) async fn remaining_records(core: &PassCore<'_>) -> Result<Vec<String>
     Ok(configs.iter().map(|config| remaining_record(&core.shared.namespace, config)).collect())
 }
 
-/// Returns the ConfigMaps with the records of the owner, by a list from the API server.
+/// Lists the ConfigMaps with the records of the owner from the API server. The label has only a hash of the owner, so that the result is
+/// also filtered by the owner in the data.
 async fn list_records(core: &PassCore<'_>) -> Result<Vec<Value>> {
     let labels = format!("{RECORD_LABEL}={},{OWNER_LABEL}={}", core.shared.operator, owner_hash(core));
     let kind = kind_of::<ConfigMap>();
@@ -268,7 +272,7 @@ async fn list_records(core: &PassCore<'_>) -> Result<Vec<Value>> {
     Ok(configs)
 }
 
-/// Returns a sentence about a record whose node is no longer in the tree: the thing that may exist, and what the user has to do.
+/// Returns a sentence about a record whose node is no longer in the tree: the external resource that may exist, and what to do with it.
 fn remaining_record(namespace: &str, config: &Value) -> String {
     let data = |field: &str| config["data"][field].as_str().unwrap_or_default();
     let (thing, node, id) = (data("thing"), data("node"), data("id"));
@@ -307,20 +311,22 @@ mod tests {
         event::EventRecorder,
     };
 
+    /// Returns a record in this phase with this id; the other fields are fixed.
     fn record(phase: ExternalPhase, id: Option<&str>) -> ExternalRecord {
         let since = "2026-03-01T12:00:00Z".parse().unwrap();
         let digest = Some("0f".to_owned());
         ExternalRecord { phase, token: "5e".to_owned(), id: id.map(str::to_owned), digest, since }
     }
 
+    /// Parses each record with null fields, as a merge patch has them, and without, as a ConfigMap has them.
     #[test]
     fn a_record_is_read_back_as_it_was_written() {
-        let unknown = ExternalRecord { digest: None, ..record(ExternalPhase::Created, Some("7")) };
+        let without_digest = ExternalRecord { digest: None, ..record(ExternalPhase::Created, Some("7")) };
         for record in [
             record(ExternalPhase::Pending, None),
             record(ExternalPhase::Created, Some("7")),
             record(ExternalPhase::Deleting, Some("7")),
-            unknown,
+            without_digest,
         ] {
             assert_eq!(ExternalRecord::parse(&record.to_data()), Some(record.clone()));
             assert_eq!(ExternalRecord::parse(&strip_nulls(record.to_data())), Some(record));
@@ -356,7 +362,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_token_is_that_of_one_object_and_one_node_and_the_record_that_of_one_name() {
+    async fn the_token_depends_on_the_uid_of_the_owner_and_the_name_of_the_record_does_not() {
         let facts = ControllerFacts {
             operator: "live".to_owned(),
             namespace: "live-system".to_owned(),
@@ -366,22 +372,22 @@ mod tests {
             metrics: Default::default(),
         };
         let state = ControllerState::new(Client::disconnected(), facts);
-        let names = |uid: &str, name: &str, node: &str| {
+        let token_and_record_name = |uid: &str, name: &str, node: &str| {
             let (kind, key) = (kind_of::<ConfigMap>(), ObjectKey::namespaced("shop", name));
             let owner = Identity { kind, key, uid: Uid::from(uid), naming: OwnerNaming::Reference };
             let core = PassCore::new(&state, owner, &ResourceVersion::from("1"));
             let records = RecordStore::new(&core, node.to_owned(), "DNS record");
             (records.derive_token(), records.name.clone())
         };
-        let (token, name) = names("1", "web", "record");
+        let (token, name) = token_and_record_name("1", "web", "record");
         assert_eq!(token.len(), 32);
-        assert_eq!(names("1", "web", "record"), (token.clone(), name.clone()));
+        assert_eq!(token_and_record_name("1", "web", "record"), (token.clone(), name.clone()));
         for (uid, owner, node) in [("1", "api", "record"), ("1", "web", "pools[a]/record")] {
-            let other = names(uid, owner, node);
-            assert!(other.0 != token && other.1 != name, "{owner} {node}");
+            let (other_token, other_name) = token_and_record_name(uid, owner, node);
+            assert!(other_token != token && other_name != name, "{owner} {node}");
         }
-        let recreated = names("2", "web", "record");
-        assert_ne!(recreated.0, token, "an owner that is created again has another token");
-        assert_eq!(recreated.1, name, "it finds the record of the one before it");
+        let (recreated_token, recreated_name) = token_and_record_name("2", "web", "record");
+        assert_ne!(recreated_token, token, "an owner that is created again has another token");
+        assert_eq!(recreated_name, name, "it finds the record of the one before it");
     }
 }

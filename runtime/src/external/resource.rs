@@ -163,7 +163,7 @@ impl<S> Observed<S> {
 }
 
 impl<S> fmt::Debug for Observed<S> {
-    // The state may be a secret.
+    /// Writes only the id, because the state may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Observed").field("id", &self.id).finish_non_exhaustive()
     }

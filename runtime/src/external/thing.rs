@@ -38,16 +38,17 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         Self { core, cx, records: RecordStore::new(core, node, T::NAME) }
     }
 
-    /// Brings the thing to the wanted state, and publishes the observed one as the output of the node.
+    /// Brings the external resource to the state that `spec` wants, and publishes its observed state as the output of the node. `import` is
+    /// the id of an existing resource that the node takes over. Makes no call if the last observation is recent enough.
     ///
     /// # Errors
-    /// A yield while the thing is not in the wanted state. The error of a failed call.
+    /// A yield while the resource is not in the wanted state. The error of a failed call.
     pub(super) async fn provision(&self, spec: &T::Spec, import: Option<&str>) -> Result<()> {
         let digest = digest(&serde_json::to_value(spec)?);
         if self.is_known(&digest) {
             return Ok(());
         }
-        // Until this pass has succeeded, nothing is known.
+        // A pass that fails from here on leaves no remembered state, so that the next pass observes again.
         self.forget();
         let state = self.converge(spec, import, &digest).await?;
         let (observed, output): (_, Arc<dyn Any + Send + Sync>) = (Instant::now(), Arc::new(state));
@@ -56,10 +57,10 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         Ok(())
     }
 
-    /// Removes the thing, by its policy, and then its record.
+    /// Deletes the external resource, unless its deletion policy retains it, and then its record (the ConfigMap with its id).
     ///
     /// # Errors
-    /// A yield while the thing exists, or may become visible. The error of a failed call.
+    /// A yield while the resource exists, or may become visible. The error of a failed call.
     pub(super) async fn deprovision(&self, cause: Cause) -> Result<()> {
         // Decides how long the observation that the thing is gone holds: see `is_known_gone`.
         let owner_deleting = cause == Cause::Deleting;
@@ -81,7 +82,8 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         Ok(())
     }
 
-    /// Returns whether the thing was in the wanted state at an observation that is not too old, and publishes its output then.
+    /// Returns whether the last observation, made less than `T::PERIOD` ago, found the external resource in the state with the digest
+    /// `wanted`. If so, also publishes the output of this observation, so that the pass needs no call.
     fn is_known(&self, wanted: &str) -> bool {
         let (elapsed, output) = match self.core.owner_states().external(&self.core.owner) {
             Some(states) => match states.state(self.records.node()) {
@@ -97,9 +99,9 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         true
     }
 
-    /// Returns whether the thing is known to be gone, so that this pass makes no call. An observation made while the owner was being
-    /// deleted holds forever, because no replica creates the thing again. An earlier one holds for `T::PERIOD`, and not once the owner is
-    /// being deleted: another replica may have created the thing in the meantime.
+    /// Returns whether the external resource is known to be gone, so that this pass makes no call. An observation made while the owner was
+    /// being deleted holds forever, because no replica creates the resource again. An earlier observation holds for `T::PERIOD`, and not
+    /// once the owner is being deleted: another replica may have created the resource in the meantime.
     fn is_known_gone(&self, owner_deleting: bool) -> bool {
         let states = self.core.owner_states();
         let state = states.external(&self.core.owner).and_then(|states| states.state(self.records.node()));
@@ -110,23 +112,26 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         }
     }
 
+    /// Stores the observed state of the external resource for later passes.
     fn remember(&self, state: ExternalState) {
         let node = self.records.node();
         self.core.owner_states().update_external(&self.core.owner, |states| states.set_state(node, state));
     }
 
+    /// Removes the stored state of the external resource, so that it has to be observed again.
     fn forget(&self) {
         let node = self.records.node();
         self.core.owner_states().update_external(&self.core.owner, |states| states.forget(node));
     }
 
-    /// Sets the output of the node, and requests a pass after `rest`, in which the thing is observed again.
+    /// Sets the output of the node, and requests a pass after `rest`, in which the external resource is observed again.
     fn publish(&self, output: &Arc<dyn Any + Send + Sync>, rest: Duration) {
         self.core.outputs.set_value(self.records.node(), output.clone());
         self.core.side_effects().requeue.request_at_most(rest);
     }
 
-    /// Creates the thing, or updates or replaces it, until it is in the wanted state. Returns that state.
+    /// Creates, updates or replaces the external resource, until it is in the wanted state. Returns its observed state. `digest` is the
+    /// digest of `spec`.
     ///
     /// # Errors
     /// A yield if the thing has to be replaced more than [`MAX_REPLACEMENTS`] times, and the errors of the steps.
@@ -136,11 +141,13 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
             if let Some(state) = self.update(stored, observed, spec, import, digest).await? {
                 return Ok(state);
             }
+            // `update` has begun a replacement, which the next `ensure` finishes.
         }
         yield_because("WaitingFor", format!("waiting to replace the {} of node {}", T::NAME, self.records.node()))
     }
 
-    /// Returns the thing with its record. Creates the thing if it does not exist.
+    /// Returns the external resource with its record, the ConfigMap that keeps its id. Finds the resource by its id or its token, and
+    /// creates it if it does not exist.
     async fn ensure(
         &self,
         spec: &T::Spec,
@@ -159,20 +166,20 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         if let Some(id) = import {
             return yield_because("ImportNotFound", format!("waiting for {} {id}, which is to be imported", T::NAME));
         }
-        // A pass that ends from here on leaves a record from which the next one finds what this one has created.
+        // If the process ends after this write, the next pass finds the resource by the token in the record.
         let now = self.core.shared.environment.now();
         let intent = ExternalRecord::pending(&token, Some(salted_digest(&token, digest)), now);
         let stored = self.records.write(stored.as_ref(), &intent).await?;
-        // The thing with the recorded id is gone, but another one may exist that was created with the same token.
+        // The resource with the recorded id is gone, but another one may exist that was created with the same token.
         if had_id && let Some(observed) = self.observe(None, &token).await? {
-            // The spec with which it was created is not known.
-            let mut unknown = stored;
-            unknown.record.digest = None;
-            return self.adopt(Some(unknown), token, observed).await;
+            // The spec with which it was created is not known, so that it has to be updated.
+            let mut without_digest = stored;
+            without_digest.record.digest = None;
+            return self.adopt(Some(without_digest), token, observed).await;
         }
         tracing::debug!(node = self.records.node(), thing = T::NAME, "creating an external thing");
         let id = T::create(&self.cx, spec, &token).await?;
-        // A slow call may have created the thing at its end.
+        // The grace period begins again, since a slow call may have created the resource at its end.
         let since = self.core.shared.environment.now();
         let created = ExternalRecord { phase: ExternalPhase::Created, id: Some(id), since, ..intent };
         let stored = self.records.write(Some(&stored), &created).await?;
@@ -185,7 +192,8 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         }
     }
 
-    /// Returns the thing of the record, by its id, or by the token if it has none; else the one that is to be imported.
+    /// Finds the external resource of the record by its id, or by the token if the record has no id. If there is none, finds the resource
+    /// that is to be imported.
     async fn find(
         &self,
         stored: Option<&StoredRecord>,
@@ -193,7 +201,8 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         token: &str,
     ) -> Result<Option<Observed<T::Output>>> {
         let known_id = stored.and_then(|stored| stored.record.id.as_deref());
-        // A record without an id may be that of a thing that was created before the import was wanted.
+        // With an import and without a record, only the resource to import is read. A record without an id may belong to a resource that
+        // was created before the user asked for the import.
         if (stored.is_some() || import.is_none())
             && let Some(observed) = self.observe(known_id, token).await?
         {
@@ -205,20 +214,20 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         }
     }
 
-    /// Finishes a deletion that has begun, of a thing that is to be replaced or is wanted again. Returns the record, which is then one
-    /// without an id.
+    /// Finishes the deletion of an external resource if its record shows that the deletion has begun: the resource is to be replaced, or is
+    /// wanted again. Returns the new record, which has no id; returns any other record unchanged.
     async fn finish_deletion(&self, stored: Option<StoredRecord>) -> Result<Option<StoredRecord>> {
         let Some(deleting) = &stored else { return Ok(stored) };
         let ExternalRecord { phase: ExternalPhase::Deleting, id: Some(id), token, .. } = &deleting.record else {
             return Ok(stored);
         };
         self.remove(id, token, Some(deleting)).await?;
-        // No call has created another thing yet, so that there is no grace period to wait for.
+        // No call has created a new resource yet, so that there is no grace period: it ended at the UNIX epoch.
         let gone = ExternalRecord::pending(token, None, Timestamp::UNIX_EPOCH);
         Ok(Some(self.records.write(Some(deleting), &gone).await?))
     }
 
-    /// Writes the id of an observed thing into the record, if it is not there. Returns the thing with its record.
+    /// Writes the id of an observed external resource into its record, unless the record has it already. Returns both.
     async fn adopt(
         &self,
         stored: Option<StoredRecord>,
@@ -240,7 +249,8 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         Ok((stored, observed))
     }
 
-    /// Updates the thing if it differs from the spec. Returns its state; `None` if it is deleted in order to be replaced.
+    /// Updates the external resource if its observed state or the last applied spec (by its digest in the record) differs from `spec`.
+    /// Returns its state; `None` if it has to be replaced, after the record was marked as `Deleting`.
     async fn update(
         &self,
         stored: StoredRecord,
@@ -282,17 +292,18 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         }
     }
 
-    /// Removes the hash of the last spec from the record before an update to another spec. If the update fails after its work and the
-    /// last spec is wanted again, the thing has to be updated again, although no observation may show that.
+    /// Removes the digest of the last applied spec from the record before an update to another spec. So if the update fails halfway and the
+    /// user restores the last spec, the resource is updated again, even if no observation shows a difference (a changed password).
     async fn begin_update(&self, stored: StoredRecord, applied: Option<&str>) -> Result<StoredRecord> {
         if stored.record.digest.is_none() || stored.record.digest.as_deref() == applied {
             return Ok(stored);
         }
-        let unknown = ExternalRecord { digest: None, ..stored.record.clone() };
-        self.records.write(Some(&stored), &unknown).await
+        let without_digest = ExternalRecord { digest: None, ..stored.record.clone() };
+        self.records.write(Some(&stored), &without_digest).await
     }
 
-    /// Deletes the thing and confirms that it is gone. Returns its record.
+    /// Deletes the external resource, which it finds by the id in the record or by the token, and confirms that it is gone. Returns its
+    /// record, which the caller deletes.
     async fn delete_thing(&self, stored: Option<StoredRecord>) -> Result<Option<StoredRecord>> {
         let token = self.token_of(stored.as_ref());
         let known_id = stored.as_ref().and_then(|stored| stored.record.id.clone());
@@ -320,14 +331,14 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         Ok(stored)
     }
 
-    /// Deletes the thing with an id.
+    /// Deletes the external resource with this id, and observes whether it is gone.
     ///
     /// # Errors
-    /// A yield while it exists, or may become visible.
+    /// A yield while the resource exists, or may become visible.
     async fn remove(&self, id: &str, token: &str, stored: Option<&StoredRecord>) -> Result<()> {
         T::delete(&self.cx, id).await?;
         match self.observe(Some(id), token).await? {
-            // The deletion of a thing that is not visible yet has no effect.
+            // The deletion of a resource that is not visible yet may have no effect.
             None => stored.map_or(Ok(()), |stored| self.await_visibility(stored)),
             Some(_) => yield_because("WaitingFor", format!("waiting for {} {id} to be gone", T::NAME)),
         }
@@ -341,10 +352,10 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         stored.map_or_else(|| self.records.derive_token(), |stored| stored.record.token.clone())
     }
 
-    /// Checks that [`ExternalResource::CREATE_GRACE`] has passed since the last creation: a thing that was created is visible by now.
+    /// Checks that [`ExternalResource::CREATE_GRACE`] has passed since the last creation, so that observations show a created resource.
     ///
     /// # Errors
-    /// A yield until then.
+    /// A yield until this time has passed.
     fn await_visibility(&self, stored: &StoredRecord) -> Result<()> {
         let now = self.core.shared.environment.now();
         let elapsed = Duration::try_from(now.duration_since(stored.record.since)).unwrap_or_default();
@@ -352,7 +363,7 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
             None => Ok(()),
             Some(rest) => {
                 let mut effects = self.core.side_effects();
-                // The requeue interval is the limit, as for every other node that waits.
+                // The next pass runs after the rest of the grace period or the requeue interval, whichever is shorter.
                 effects.requeue.soon = true;
                 effects.requeue.request_after(rest);
                 drop(effects);
@@ -361,14 +372,14 @@ impl<'a, T: ExternalResource> Thing<'a, T> {
         }
     }
 
-    /// Returns the yield until a thing that may have been created is visible.
+    /// Returns the yield with which the node waits until an external resource that may have been created is visible.
     fn not_visible(&self) -> Error {
         let (thing, node) = (T::NAME, self.records.node());
         Error::yielding("WaitingFor", format!("waiting for the {thing} of node {node}, which may have been created"))
     }
 }
 
-/// Returns the digest of a spec for the record. The salt makes equal specs of different owners differ.
+/// Returns the digest of a spec for the record, salted with the token of the node, so that equal specs of different owners differ.
 fn salted_digest(token: &str, digest: &str) -> String {
     text_hash([token, digest], 12)
 }

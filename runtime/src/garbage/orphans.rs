@@ -64,7 +64,7 @@ impl OrphanRequests {
         (Self(sender), receiver)
     }
 
-    /// Requests a search for the children of a primary that was deleted or re-created under its name.
+    /// Requests a search for the children of a primary that was deleted, or re-created under its name with another uid.
     pub(crate) fn on_primary_change(&self, change: &Change<Encoded>) {
         match change {
             Change::Deleted { old } => self.request(OrphanSearch::Owner(old.header.uid.clone())),
@@ -75,7 +75,7 @@ impl OrphanRequests {
         }
     }
 
-    /// Requests a search for all children whenever a watch works again. It returns only when the health is dropped.
+    /// Requests a search for all children whenever a watch recovers. Returns only when the sender of the watch's health is dropped.
     pub(crate) async fn follow_health(self, health: Health) {
         let mut state = health.subscribe();
         while state.changed().await.is_ok() {
@@ -127,7 +127,7 @@ struct Retry {
 }
 
 impl Retry {
-    /// Schedules a retry. Its delay doubles with each failure.
+    /// Schedules the retry of a task that failed at `last_child`. The delay doubles with each failure, up to `MAX_RETRY_DELAY`.
     fn new(earlier: Option<&Self>, last_child: Option<ObjectKey>) -> Self {
         let failures = earlier.map_or(0, |earlier| earlier.failures);
         let delay = MIN_RETRY_DELAY.saturating_mul(1 << failures.min(8)).min(MAX_RETRY_DELAY);
@@ -172,7 +172,7 @@ impl OrphanCollector {
                 }
                 let last_child = earlier.as_ref().and_then(|retry| retry.last_child.as_ref());
                 match self.run_task(&task, searches, last_child).await {
-                    // The search covered only a part of the task that is to be retried.
+                    // The search covered only some children, so the scheduled retry of the whole task stays.
                     Ok(()) if earlier.is_some() && !contains_all(searches) => {}
                     Ok(()) => drop(retries.remove(&task)),
                     Err(Failure { error, child }) => {
@@ -195,8 +195,8 @@ impl OrphanCollector {
         children.chain((0..self.controllers.len()).map(CollectionTask::Primaries)).collect()
     }
 
-    /// Runs one task of a collection: deletes the orphans of a kind, which continues behind `last_child`, the child at which the
-    /// previous attempt failed; or handles the primaries of a controller, only if `searches` contains all children.
+    /// Runs one task of a collection: deletes the orphans of a kind, beginning after `last_child`, at which the previous attempt failed;
+    /// or, only if `searches` covers all children, enqueues deselected primaries of a controller and releases stale references.
     async fn run_task(
         &self,
         task: &CollectionTask,
@@ -238,8 +238,8 @@ impl OrphanCollector {
         }
     }
 
-    /// Deletes the orphans of a kind. A retry begins after the child that failed last. An orphan whose deletion fails does not
-    /// stop the next one.
+    /// Deletes the orphans among the children of a kind that `searches` cover, beginning after `last_child`, at which the previous attempt
+    /// failed. Continues after a failed deletion, unless `MAX_FAILURES` children fail in a row. Returns the last failure.
     async fn delete_orphans(
         &self,
         children: &WatchedKind<Child>,
@@ -270,10 +270,10 @@ impl OrphanCollector {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Deletes a child if its owner is gone. Does nothing if the child is being deleted or is the record of a remote cluster, and if its
-    /// owner is in the cache, belongs to the shard of another replica, or controls the child from another cluster.
+    /// Deletes a child if its owner is gone. Does nothing for a child that is being deleted or is the record of a remote cluster, and for
+    /// an owner that is in the cache, belongs to the shard of another replica, or is in another cluster than the child.
     async fn delete_if_orphan(&self, children: &WatchedKind<Child>, child: &Entry<Child>) -> Result<(), CallError> {
-        // The record is needed to remove the children in that cluster. A new owner of the same name takes it over.
+        // The record is needed to remove the children in the remote cluster. A new owner of the same name takes the record over.
         if is_record(&child.header) {
             return Ok(());
         }
@@ -293,7 +293,7 @@ impl OrphanCollector {
         Ok(())
     }
 
-    /// Begins the deletion of a child; `None` if another replica holds the shard of its owner.
+    /// Begins a pass for the deletion of a child, if this replica holds the shard of the owner in the mark; else returns `None`.
     fn begin_shard_pass(&self, mark: &OwnerMark<'_>) -> Option<ShardPass> {
         match &self.shards {
             Some(shards) => shards.begin_pass(&mark.uid()),
@@ -329,8 +329,8 @@ impl OrphanCollector {
         Ok(())
     }
 
-    /// Returns the kind of the owner of a mark. `None` if the cache has the owner, if its kind has no cache, or if that cache
-    /// isn't reliable.
+    /// Returns the kind of the owner in a mark if the cache does not have this owner. `None` if the cache has it, if no cache has its kind
+    /// or namespace, or if the cache may be incomplete.
     fn uncached_owner_kind(&self, mark: &OwnerMark<'_>) -> Option<Kind> {
         if !self.namespaces.contains(mark.namespace) {
             return None;
@@ -345,7 +345,7 @@ impl OrphanCollector {
         (!is_cached).then(|| source.kind().clone())
     }
 
-    /// Returns whether a live read doesn't find the owner of a mark, or finds another object of its name.
+    /// Returns whether the owner in a mark is deleted, by a live read: no object has its name, or the object has another uid.
     async fn is_owner_deleted(&self, kind: &Kind, mark: &OwnerMark<'_>) -> Result<bool, CallError> {
         let namespace = Some(mark.namespace).filter(|namespace| !namespace.is_empty());
         let target = Target { kind, namespace, name: mark.name };
@@ -353,7 +353,7 @@ impl OrphanCollector {
         Ok(owner.is_none_or(|owner| owner["metadata"]["uid"] != mark.uid))
     }
 
-    /// Returns the propagation policy that the node of an orphan sets for deletions, if it does.
+    /// Returns the propagation policy of the option `delete` of the tree node that applied an orphan; `None` without the option.
     fn propagation(&self, child: &Entry<Child>, mark: &OwnerMark<'_>) -> Option<DeletionPropagation> {
         let loops = self.controllers.iter().map(|controller| &controller.control_loop);
         let mut of_kind = loops.filter(|control_loop| control_loop.source.kind().full_name() == mark.kind);
@@ -387,7 +387,7 @@ fn is_healthy(state: &WatchState) -> bool {
     *state == WatchState::Following
 }
 
-/// Returns the cached children that the searches cover.
+/// Returns the cached children that the searches cover: all of them, or the children of the given owners.
 fn children_to_examine(children: &WatchedKind<Child>, searches: &[OrphanSearch]) -> Vec<Arc<Entry<Child>>> {
     if contains_all(searches) {
         return children.store.entries();

@@ -24,7 +24,8 @@ pub(crate) struct ChangeOrigin<'a> {
 }
 
 impl<'a> ChangeOrigin<'a> {
-    /// Returns the origin of a change of an object of `kind`, for a controller of `primaries`.
+    /// Determines the origin of a change of an object of `kind`, for a controller of the kind `primaries`: the primaries that own the
+    /// object before or after the change, and the chain of the operator's own writes that led to it.
     pub(crate) fn new<V>(shared: &'a ControllerState, primaries: &Kind, kind: &'a Kind, change: &'a Change<V>) -> Self {
         Self {
             shared,

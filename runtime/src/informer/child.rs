@@ -46,7 +46,7 @@ pub(crate) struct OwnerRef {
 }
 
 impl OwnerRef {
-    /// Returns the owner's key, if the owner is of this kind.
+    /// Returns the owner's key if the owner is of this kind, and `None` otherwise.
     pub(crate) fn key_of_kind(&self, kind: &Kind) -> Option<ObjectKey> {
         let is_of_kind =
             self.group == kind.group && (self.kind_or_plural == kind.kind || self.kind_or_plural == kind.plural);
@@ -61,7 +61,8 @@ impl OwnerRef {
         headers.flat_map(Self::of_child).filter_map(|owner| owner.key_of_kind(kind)).collect()
     }
 
-    /// Returns the owners of a child: its controller by owner reference, and its owner by mark.
+    /// Returns the owners that a child names: by the owner reference with `controller: true`, and by its owner mark, an annotation that
+    /// replaces the owner reference where Kubernetes allows none.
     fn of_child(header: &Header) -> Vec<Self> {
         let mut owners: Vec<_> = header
             .owners
@@ -126,6 +127,7 @@ impl EventHandler for ChildHandler<'_> {
         &self.children.store
     }
 
+    /// Projects a child into the store. A child of an owner in the shard of another replica is removed from the store instead.
     fn store_object(&self, json: &[u8], _from_list: bool) -> Result<Change<Child>> {
         let header = child_header(json)?;
         if !self.is_own(&header) {
@@ -136,6 +138,8 @@ impl EventHandler for ChildHandler<'_> {
         Ok(self.store().try_project(header, project)?)
     }
 
+    /// Reports the change to each owner that the child names before or after it. An update is not reported if the two states of the child
+    /// are the same for a pass.
     fn on_change(&self, change: &Change<Child>, from_list: bool) {
         if let Change::Updated { old, new } = change
             && old.has_same_state(new)
@@ -144,7 +148,7 @@ impl EventHandler for ChildHandler<'_> {
         {
             return;
         }
-        // The owners of the old state as well: the change may have removed an owner reference.
+        // The change may have removed an owner reference, so the owners of the old state are added.
         let mut owners = change.new_entry().map_or_else(Vec::new, |new| OwnerRef::of_child(&new.header));
         for owner in change.old().map_or_else(Vec::new, |old| OwnerRef::of_child(&old.header)) {
             if !owners.contains(&owner) {
@@ -158,8 +162,8 @@ impl EventHandler for ChildHandler<'_> {
         owners.iter().for_each(|owner| (self.on_owner)(owner, &ChildEvent { from_list, departed }));
     }
 
-    /// Also returns true for a child without an owner, whose shard is unknown: the pass that wants an object of its name decides about
-    /// it.
+    /// Returns whether this replica holds the shard of an owner of the child. The shard of a child without an owner is unknown, so every
+    /// replica stores it: a pass that builds an object of this name decides whether to adopt it.
     fn is_own(&self, header: &Header) -> bool {
         let Some(shards) = self.shards else { return true };
         header.owners.is_empty() || header.owners.iter().any(|owner| shards.contains(&owner.uid))
@@ -188,7 +192,7 @@ mod tests {
 
     #[test]
     fn an_owner_reference_names_an_owner_in_any_version_of_its_group() {
-        let named = |version: &str| {
+        let deployment_key = |version: &str| {
             let owner =
                 json!({"apiVersion": version, "kind": "Deployment", "name": "web", "uid": "u-1", "controller": true});
             let child = json!({"metadata": {"namespace": "ns", "name": "a", "ownerReferences": [owner]}});
@@ -196,10 +200,10 @@ mod tests {
             OwnerRef::of_child(&header)[0].key_of_kind(&kind_of::<Deployment>())
         };
         for version in ["apps/v1", "apps/v1beta2"] {
-            assert_eq!(named(version), Some(ObjectKey::namespaced("ns", "web")), "{version}");
+            assert_eq!(deployment_key(version), Some(ObjectKey::namespaced("ns", "web")), "{version}");
         }
         for version in ["v1", "extensions/v1"] {
-            assert_eq!(named(version), None, "{version}");
+            assert_eq!(deployment_key(version), None, "{version}");
         }
     }
 

@@ -36,16 +36,17 @@ impl ChildStores {
         Self::with_kinds(&[tree], |visit| visit.remote_kinds())
     }
 
-    /// Creates the stores of the kinds that `kinds` returns for the nodes of the trees. A kind whose objects a node reads has
-    /// one store for each version that is read.
+    /// Creates the stores of the kinds that `kinds` returns for the nodes of the trees. A kind is optional if all its nodes work without
+    /// it. If nodes read whole objects of a kind, it has one store for each API version in which they decode the objects.
     fn with_kinds(trees: &[&'static Shape], kinds: impl Fn(&NodeVisit<'_>) -> Vec<Kind>) -> Self {
         let mut used = BTreeMap::<Kind, UsedKind>::new();
         for tree in trees {
-            tree.walk(&mut |stop| {
-                let options = stop.edge.map(|edge| edge.resource).unwrap_or(ResourceOptions::DEFAULT);
-                for kind in kinds(&stop) {
+            tree.walk(&mut |visit| {
+                let options = visit.edge.map(|edge| edge.resource).unwrap_or(ResourceOptions::DEFAULT);
+                for kind in kinds(&visit) {
                     let optional = options.if_api || options.retired;
                     let known = used.entry(kind.clone()).or_insert_with(|| UsedKind { kind: kind.clone(), optional });
+                    // The first node that needs the kind decides about its version.
                     if known.optional && !optional {
                         *known = UsedKind { kind, optional };
                     }
@@ -55,7 +56,8 @@ impl ChildStores {
         let versions_read = distinct_versions(trees.iter().flat_map(|tree| tree.kinds_read()));
         let mut stores = Vec::new();
         for UsedKind { kind, optional } in used.into_values() {
-            let store = |kind: Kind, keeps| Arc::new(WatchedKind { optional, ..WatchedKind::new(kind, keeps) });
+            let store =
+                |kind: Kind, keeps_objects| Arc::new(WatchedKind { optional, ..WatchedKind::new(kind, keeps_objects) });
             let read: Vec<_> = versions_read.iter().filter(|read| **read == kind).collect();
             if read.is_empty() {
                 stores.push(store(kind, false));
@@ -77,15 +79,15 @@ impl ChildStores {
         self.0.iter().rev().map(|store| (store.kind.clone(), store.clone())).collect()
     }
 
-    /// Returns the caches of the kinds that a tree applies. Those of the kinds that it reads have the version in which it reads
-    /// them.
+    /// Returns the caches of the kinds that a tree applies. If the tree reads the objects of a kind, the cache is that of the API version
+    /// in which it decodes them.
     pub(crate) fn of_tree(&self, tree: &'static Shape) -> BTreeMap<Kind, Arc<WatchedKind<Child>>> {
         let mut stores = self.by_kind();
         let applied = applied_kinds(tree);
         stores.retain(|kind, _| applied.contains(kind));
         for read in tree.kinds_read() {
             if let Some(store) = self.0.iter().find(|store| store.kind.is_same_version(&read)) {
-                // Removed first, since a map keeps the key of an entry that it replaces.
+                // Removed first, because `insert` would keep the old key, a kind that may have another version.
                 stores.remove(&read);
                 stores.insert(read, store.clone());
             }
@@ -94,16 +96,17 @@ impl ChildStores {
     }
 }
 
-/// Returns a kind whose objects a tree reads in two versions, in both of them; `None` if there is none. A pass has one cache per kind, so
-/// such a tree is an error.
+/// Returns the first kind whose objects a tree decodes in two API versions, once in each version; `None` if there is none. A pass has one
+/// cache per kind, so such a tree is an error.
 pub(crate) fn conflicting_reads(tree: &'static Shape) -> Option<(Kind, Kind)> {
     let versions = distinct_versions(tree.kinds_read());
-    let conflict =
-        |(at, kind): (usize, &Kind)| Some((versions[..at].iter().find(|other| *other == kind)?.clone(), kind.clone()));
+    let conflict = |(index, kind): (usize, &Kind)| {
+        Some((versions[..index].iter().find(|other| *other == kind)?.clone(), kind.clone()))
+    };
     versions.iter().enumerate().find_map(conflict)
 }
 
-/// Returns each kind once in each of its versions.
+/// Returns the kinds without repetitions. A kind in two API versions is not a repetition, although the two values are equal (`==`).
 fn distinct_versions(kinds: impl IntoIterator<Item = Kind>) -> Vec<Kind> {
     let mut distinct: Vec<Kind> = Vec::new();
     for kind in kinds {
@@ -117,7 +120,7 @@ fn distinct_versions(kinds: impl IntoIterator<Item = Kind>) -> Vec<Kind> {
 /// Returns the kinds of the objects that the nodes of a tree apply.
 fn applied_kinds(tree: &'static Shape) -> Vec<Kind> {
     let mut kinds = Vec::new();
-    tree.walk(&mut |stop| kinds.extend(stop.local_kinds()));
+    tree.walk(&mut |visit| kinds.extend(visit.local_kinds()));
     kinds
 }
 

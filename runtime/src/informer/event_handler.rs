@@ -59,6 +59,7 @@ impl<F: EventHandler> Sink for F {
         self.store().begin_replace();
     }
 
+    /// Stores an added or changed object and handles the change. Errors and panics are logged, so that the watch continues.
     fn apply(&self, json: &[u8], from_list: bool) {
         let name = || Header::parse(json).map(|header| header.key.to_string()).unwrap_or_default();
         run_catching_panics(self.health(), name, || match self.store_object(json, from_list) {
@@ -68,6 +69,8 @@ impl<F: EventHandler> Sink for F {
         });
     }
 
+    /// Removes a deleted object from the store and handles the change. It does nothing if the store has no object of this name, or a newer
+    /// one.
     fn delete(&self, json: &[u8]) {
         match Header::parse(json).map(|header| self.store().delete(&header)) {
             Ok(Change::Unchanged) => {}
@@ -76,6 +79,7 @@ impl<F: EventHandler> Sink for F {
         }
     }
 
+    /// Removes the objects that the list did not contain from the store, and handles each as deleted. Then the list is complete.
     fn finish_list(&self) {
         for old in self.store().finish_replace() {
             self.on_change_catching_panics(&Change::Deleted { old }, true);
@@ -83,6 +87,7 @@ impl<F: EventHandler> Sink for F {
         self.on_listed();
     }
 
+    /// Removes the objects of shards that this replica no longer holds from the store. They still exist, so they don't count as deleted.
     fn remove_foreign(&self) {
         for entry in self.store().remove_where(|header| !self.is_own(header)) {
             self.on_dropped(&entry.header);
@@ -106,7 +111,7 @@ mod tests {
     use crate::{cache::Store, kind::kind_of, log::Log};
     use k8s_openapi::api::core::v1::Pod;
 
-    /// A handler that panics on an object whose name is `bad`.
+    /// An event handler of Pods that panics on an object whose name is `bad`.
     struct FragileHandler {
         health: Health,
         store: Store<()>,
@@ -127,6 +132,7 @@ mod tests {
             Ok(self.store.try_project(Header::parse(json)?, |_| Ok::<_, serde_json::Error>(()))?)
         }
 
+        /// Panics on an object whose name is `bad`.
         fn on_change(&self, change: &Change<()>, _from_list: bool) {
             let header = change.new_entry().or(change.old()).map(|entry| &entry.header);
             if header.unwrap().key.name() == "bad" {

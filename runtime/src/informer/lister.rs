@@ -147,7 +147,7 @@ impl<V, X> Lister<V, X> {
 }
 
 impl<V, X: Clone + Eq + Hash> Lister<V, X> {
-    /// Clears the lister for a watch that starts.
+    /// Clears the lister when a watch starts. It can't be read until the first list of the watch is complete.
     pub(crate) fn begin(&self, watch: &Health) {
         let mut state = self.0.state.write();
         state.watch = Some(watch.clone());
@@ -160,15 +160,16 @@ impl<V, X: Clone + Eq + Hash> Lister<V, X> {
         self.0.state.write().listed = true;
     }
 
-    /// Stores the projection of an object, and returns the one it replaces; `None` if there is none.
+    /// Stores the projection of an object and updates the index. Returns the projection that it replaces; `None` for a new object. If the
+    /// user's index function panics, the object is in no index, and `panics` records the panic.
     pub(crate) fn put(&self, key: &ObjectKey, projection: V, panics: &mut Panics) -> Option<V> {
-        let index = panics.catch(Closure::Index, || (self.0.index)(&projection)).flatten();
+        let index_value = panics.catch(Closure::Index, || (self.0.index)(&projection)).flatten();
         let key = NameKey::of(key);
         let mut state = self.0.state.write();
-        let old = state.content.objects.insert(key.clone(), (projection, index.clone()));
+        let old = state.content.objects.insert(key.clone(), (projection, index_value.clone()));
         let old = state.content.remove_from_index(&key, old);
-        if let Some(index) = index {
-            state.content.by_index.entry(index).or_default().push(key);
+        if let Some(index_value) = index_value {
+            state.content.by_index.entry(index_value).or_default().push(key);
         }
         old
     }
@@ -270,7 +271,8 @@ mod tests {
     };
     use k8s_openapi::api::core::v1::Pod;
 
-    fn view_and_health() -> (Lister<u32, u32>, Health) {
+    /// Returns an empty lister of Pods, which are projected to numbers and indexed by their tens, and the health of its watch.
+    fn lister_and_health() -> (Lister<u32, u32>, Health) {
         let index = |projection: &u32| Some(projection.wrapping_div(10));
         let (lister, health) = (Lister::indexed(index), Health::new(kind_of::<Pod>()));
         lister.begin(&health);
@@ -287,40 +289,40 @@ mod tests {
 
     #[test]
     fn nothing_is_read_before_the_list_is_complete_nor_without_the_kind() {
-        let (lister, health) = view_and_health();
+        let (lister, health) = lister_and_health();
         put(&lister, "a", 1);
         assert!(matches!(lister.read(|_| ()), Err(Error::Yield { reason, .. }) if reason == "CacheNotSynced"));
         lister.mark_listed();
-        assert_eq!(lister.read(|shown| shown.get("web", "a").copied()).unwrap(), Some(1));
+        assert_eq!(lister.read(|objects| objects.get("web", "a").copied()).unwrap(), Some(1));
         health.set(WatchState::Missing);
         assert!(matches!(lister.read(|_| ()), Err(Error::Yield { reason, .. }) if reason == "KindMissing"));
     }
 
     #[test]
     fn the_index_follows_its_objects() {
-        let (lister, _health) = view_and_health();
+        let (lister, _health) = lister_and_health();
         lister.mark_listed();
         put(&lister, "a", 11);
         put(&lister, "b", 12);
         assert_eq!(put(&lister, "a", 21), Some(11));
         assert_eq!(lister.remove(&key("nobody")), None);
-        let of = |term: u32| {
-            lister.read(|shown| shown.find(&term).map(|(_, name, _)| name.to_owned()).collect::<Vec<_>>()).unwrap()
+        let names = |tens: u32| {
+            lister.read(|objects| objects.find(&tens).map(|(_, name, _)| name.to_owned()).collect::<Vec<_>>()).unwrap()
         };
-        assert_eq!((of(1), of(2)), (vec!["b".to_owned()], vec!["a".to_owned()]));
+        assert_eq!((names(1), names(2)), (vec!["b".to_owned()], vec!["a".to_owned()]));
         lister.remove(&key("b"));
-        assert!(of(1).is_empty());
+        assert!(names(1).is_empty());
     }
 
     #[test]
     fn another_watch_begins_with_nothing() {
-        let (lister, health) = view_and_health();
+        let (lister, health) = lister_and_health();
         put(&lister, "a", 1);
         lister.mark_listed();
         lister.begin(&health);
         assert!(lister.read(|_| ()).is_err());
         lister.mark_listed();
-        assert!(lister.read(|shown| shown.is_empty() && shown.find(&0).next().is_none()).unwrap());
+        assert!(lister.read(|objects| objects.is_empty() && objects.find(&0).next().is_none()).unwrap());
     }
 
     #[test]
@@ -329,13 +331,13 @@ mod tests {
         let lister = Lister::indexed(index);
         lister.begin(&Health::new(kind_of::<Pod>()));
         lister.mark_listed();
-        let (mut none, mut some) = (Panics::default(), Panics::default());
-        lister.put(&key("a"), 12, &mut none);
-        assert_eq!(lister.put(&key("a"), 13, &mut some), Some(12));
-        assert_eq!((none.0.len(), some.0.len()), (0, 1));
-        let found = |term: u32| lister.read(|shown| shown.find(&term).count()).unwrap();
-        assert_eq!((found(12), found(13)), (0, 0));
-        assert_eq!(lister.read(|shown| shown.get("web", "a").copied()).unwrap(), Some(13));
+        let (mut panics_of_12, mut panics_of_13) = (Panics::default(), Panics::default());
+        lister.put(&key("a"), 12, &mut panics_of_12);
+        assert_eq!(lister.put(&key("a"), 13, &mut panics_of_13), Some(12));
+        assert_eq!((panics_of_12.0.len(), panics_of_13.0.len()), (0, 1));
+        let count = |index_value: u32| lister.read(|objects| objects.find(&index_value).count()).unwrap();
+        assert_eq!((count(12), count(13)), (0, 0));
+        assert_eq!(lister.read(|objects| objects.get("web", "a").copied()).unwrap(), Some(13));
         assert_eq!(lister.remove(&key("a")), Some(13));
     }
 }

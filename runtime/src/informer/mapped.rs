@@ -28,7 +28,8 @@ pub(crate) struct MappedHandler {
 }
 
 impl MappedHandler {
-    /// Creates a handler for each mapped kind of a controller.
+    /// Creates a handler for each mapped kind of a controller: the kinds of `Controller::watches`. A handler that decodes only metadata,
+    /// which is the same in each API version, can share the watch of any version.
     pub(crate) fn all_of(
         controller: &Arc<RunningController>,
         healths: &HealthRegistry,
@@ -63,6 +64,8 @@ impl EventHandler for MappedHandler {
         &self.watched.store
     }
 
+    /// Maps the object to primaries by the controller's function and stores their keys. The store calls the function only for a new version
+    /// of the object.
     fn store_object(&self, json: &[u8], _from_list: bool) -> Result<Change<MappedKeys>> {
         let map = |header: &Header| {
             // Collects the panics of the controller's function and predicate.
@@ -84,6 +87,7 @@ impl EventHandler for MappedHandler {
     /// Enqueues the primaries that the function returned for the new state, and those for the old state: the object may no longer
     /// map to them.
     fn on_change(&self, change: &Change<MappedKeys>, from_list: bool) {
+        // The object maps to the same primaries as before, and the predicate of the controller rejects the update.
         if let Change::Updated { old, new } = change
             && old.header.uid == new.header.uid
             && old.header.deleting == new.header.deleting

@@ -37,14 +37,14 @@ impl Namespaces {
         self.is_all() || self.0.iter().any(|name| name == namespace)
     }
 
-    /// Returns whether an object of a response, as JSON, is in a watched namespace. A cluster-scoped object always is.
+    /// Returns whether an object of a response, as JSON, is in a watched namespace or cluster-scoped.
     pub(crate) fn contains_object(&self, json: &[u8]) -> bool {
         // A request for one namespace has no other objects.
         if self.0.len() < 2 {
             return true;
         }
         let object: Result<NamespacedObject<'_>, _> = serde_json::from_slice(json);
-        // The store reports an object that can't be decoded.
+        // An object that can't be decoded passes, so that the store reports it.
         object.map_or(true, |object| object.metadata.namespace.is_none_or(|namespace| self.contains(&namespace)))
     }
 }

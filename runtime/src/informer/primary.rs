@@ -160,6 +160,8 @@ impl Source for KubernetesSource {
         !self.selection.is_all()
     }
 
+    /// Reads the live object to learn whether it is deleted or no longer selected. Without a selector the cache has all objects, so the
+    /// object is deleted, and no request is sent.
     fn read_uncached<'a>(&'a self, key: &'a ObjectKey) -> BoxFuture<'a, Result<UncachedObject>> {
         async move {
             if !self.has_selector() {
@@ -176,6 +178,8 @@ impl Source for KubernetesSource {
         .boxed()
     }
 
+    /// Lists the objects with the finalizer that do not match the selection, by one list for each label and field: it selects the objects
+    /// with another value of this label or field, or without it. The set removes the repetitions of objects that several lists contain.
     fn list_deselected<'a>(&'a self, finalizer: &'a str) -> BoxFuture<'a, Result<Vec<ObjectKey>>> {
         async move {
             let client = self.client.metadata_client();
@@ -200,6 +204,7 @@ impl Source for KubernetesSource {
         .boxed()
     }
 
+    /// Sends a patch that adds the finalizer to the version of the object that was read, and returns the new version.
     fn add_finalizer<'a>(&'a self, object: &'a Header, finalizer: &'a str) -> BoxFuture<'a, Result<ResourceVersion>> {
         async move {
             version_of(self.client.add_finalizer(self.target(object), object, finalizer, &self.operator).await)
@@ -207,6 +212,8 @@ impl Source for KubernetesSource {
         .boxed()
     }
 
+    /// Sends a patch that removes the finalizer, and returns the new version. For an object without the finalizer it sends nothing and
+    /// returns the version of `object`.
     fn remove_finalizer<'a>(
         &'a self,
         object: &'a Header,
@@ -240,6 +247,7 @@ impl Source for KubernetesSource {
         .boxed()
     }
 
+    /// Reads the object, and returns the field sets of its status: those of the operator's field manager for status writes, and the others.
     fn status_fields<'a>(&'a self, header: &'a Header) -> BoxFuture<'a, Result<StatusFields>> {
         async move {
             // A list with a field selector: the role grants `list` and not `get`.

@@ -24,7 +24,8 @@ pub(crate) struct ListerHandler {
 }
 
 impl ListerHandler {
-    /// Creates a handler for each lister that a controller fills.
+    /// Creates a handler for each lister that a controller fills. A handler that decodes only metadata, which is the same in each API
+    /// version, can share the watch of any version.
     pub(crate) fn all_of(
         controller: &Arc<RunningController>,
         healths: &HealthRegistry,
@@ -60,7 +61,8 @@ impl EventHandler for ListerHandler {
         &self.watched.store
     }
 
-    /// Stores the object and enqueues the primaries, because only this method has the JSON that the lister projects.
+    /// Puts the projection of an added or updated object into the lister, and enqueues the primaries that it maps to. `on_change` does not
+    /// do this, because only this method has the JSON that is projected.
     fn store_object(&self, json: &[u8], from_list: bool) -> Result<Change<()>> {
         let change = self.watched.store.apply(Header::parse(json)?, || ());
         if let Some(new) = change.new_entry() {

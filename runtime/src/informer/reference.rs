@@ -17,7 +17,7 @@ pub(crate) fn stores(factories: &[Arc<dyn Factory>], healths: &HealthRegistry) -
     let mut stores = BTreeMap::new();
     for kind in factories.iter().flat_map(|factory| factory.references()) {
         let store = || {
-            // The kind has the version of its watch, which may be another one than that of the reference.
+            // The store gets the kind in the API version of its watch, which may differ from that of the reference.
             let (managed, health) = (managed.contains(&kind), healths.of_any_version(&kind));
             Arc::new(Targets::new(health.kind().clone(), managed, health))
         };
@@ -54,6 +54,7 @@ impl EventHandler for ReferenceHandler {
         self.targets.apply(json)
     }
 
+    /// Enqueues the primaries of each controller that reference the changed object by its name or by a selector.
     fn on_change(&self, change: &Change<TargetState>, from_list: bool) {
         if let Change::Deleted { old } = change {
             self.targets.forget(old);

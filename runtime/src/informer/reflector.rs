@@ -78,6 +78,7 @@ pub(crate) async fn run(client: kube::Client, kind: &Kind, scope: WatchScope<'_>
         match event {
             Ok(watcher::Event::Init) => sink.begin_list(),
             Ok(watcher::Event::InitDone) => sink.finish_list(),
+            // A watch of several namespaces gets the objects of all namespaces; those of the others are dropped here.
             Ok(watcher::Event::InitApply(object) | watcher::Event::Apply(object) | watcher::Event::Delete(object))
                 if !scope.namespaces.contains_object(object.json()) => {}
             Ok(watcher::Event::InitApply(object)) => sink.apply(object.json(), true),
@@ -85,6 +86,7 @@ pub(crate) async fn run(client: kube::Client, kind: &Kind, scope: WatchScope<'_>
             Ok(watcher::Event::Delete(object)) => sink.delete(object.json()),
             Err(error) => {
                 health.count_restart();
+                // The watch was open before this error, so the delays begin again.
                 if health.state() == WatchState::Following {
                     backoff = WatchBackoff::default();
                 }
@@ -117,7 +119,8 @@ struct WatchBackoff {
 }
 
 impl WatchBackoff {
-    /// Replaces "forbidden" by "failing" during the grace period.
+    /// Replaces the state "forbidden" by "failing" for [`FORBIDDEN_GRACE`] after the first such response. An API server that has just
+    /// started forbids everything until it has read its roles.
     fn defer_forbidden(&mut self, state: WatchState) -> WatchState {
         match state {
             WatchState::Forbidden(rule)
@@ -218,6 +221,7 @@ impl WatchedObject {
 }
 
 impl<'de> Deserialize<'de> for WatchedObject {
+    /// Keeps the JSON of the object, and decodes only the resourceVersion.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         struct VersionedObject<'a> {

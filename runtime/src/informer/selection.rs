@@ -41,8 +41,8 @@ impl Selection {
         self.labels.iter().all(|(name, value)| header.labels.get(name) == Some(value))
     }
 
-    /// Returns whether it selects an object. A field that the object lacks equals the empty string, as the API server compares
-    /// it.
+    /// Returns whether an object has all labels and all fields of the selection. A field that the object lacks equals the empty string, as
+    /// in a field selector of the API server.
     pub(crate) fn matches(&self, object: &Value) -> bool {
         let labels = &object["metadata"]["labels"];
         let has_field = |(path, value): (&String, &String)| {
@@ -51,7 +51,7 @@ impl Selection {
                 Value::Null => value.is_empty(),
                 Value::String(text) => text == value,
                 Value::Number(number) => number.to_string() == *value,
-                Value::Bool(is) => value.parse() == Ok(*is),
+                Value::Bool(boolean) => value.parse() == Ok(*boolean),
                 Value::Array(_) | Value::Object(_) => false,
             }
         };

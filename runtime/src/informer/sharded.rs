@@ -14,9 +14,9 @@ use kube::client::Body;
 use serde::Deserialize;
 use std::{borrow::Cow, fmt::Write as _, pin::pin, sync::Arc};
 
-/// Lists and watches a kind as [`reflector::run`] does, with only the objects of held shards. It never returns.
+/// Lists and watches a kind as [`reflector::run`] does, with only the objects of the shards that this replica holds. It never returns.
 ///
-/// Without shards it sends no request, and the store is complete and empty.
+/// While the replica holds no shard, it sends no request, and the store is complete and empty. For a further shard it lists again.
 pub(crate) async fn run(
     client: kube::Client,
     kind: &Kind,
@@ -37,22 +37,24 @@ pub(crate) async fn run(
             continue;
         }
         let selector = shards.selector(&current.set);
-        let selecting = selector.map_or_else(|| client.clone(), |selector| select(client.clone(), selector, shards));
+        let selecting_client =
+            selector.map_or_else(|| client.clone(), |selector| select(client.clone(), selector, shards));
         let sharded_sink = ShardedSink { sink, shards, listed: current.clone() };
-        let mut follow = pin!(reflector::run(selecting, kind, scope, &sharded_sink, health));
+        let mut watching = pin!(reflector::run(selecting_client, kind, scope, &sharded_sink, health));
         loop {
             tokio::select! {
                 biased;
                 changed = shards.wait_for_change(&current) => {
                     let has_only_removals = changed.additions == current.additions;
                     current = changed;
+                    // The outer loop begins again: a new shard must be listed, no shard is left, or the selector of the requests changes.
                     if !has_only_removals || current.set.is_empty() || shards.selects() {
                         break;
                     }
                     // The watch already has all objects of the remaining shards.
                     sink.remove_foreign();
                 }
-                () = &mut follow => return,
+                () = &mut watching => return,
             }
         }
     }
@@ -71,6 +73,8 @@ impl Sink for ShardedSink<'_> {
         self.sink.begin_list();
     }
 
+    /// Passes an object on. If the list has an object of a shard that the request does not select, the API server ignores the selector:
+    /// then further requests have none, and the store filters the objects.
     fn apply(&self, json: &[u8], from_list: bool) {
         if from_list && self.shards.selects() && !self.is_selected(json) {
             self.shards.stop_selecting("its response has objects of other shards");
@@ -89,7 +93,8 @@ impl Sink for ShardedSink<'_> {
 }
 
 impl ShardedSink<'_> {
-    /// Returns whether an object is of a shard that the request selects. The store reports an object that can't be decoded.
+    /// Returns whether an object is of a shard that the request selects. An object that can't be decoded counts as such; the store reports
+    /// it.
     fn is_selected(&self, json: &[u8]) -> bool {
         let object: Result<IdentifiedObject<'_>, _> = serde_json::from_slice(json);
         let shard = object.map(|object| self.shards.count().shard_of(&Uid::from(&*object.metadata.uid)));
@@ -122,9 +127,10 @@ fn select(client: kube::Client, selector: String, shards: &Arc<ShardedWatch>) ->
                 return client.send(request).await;
             };
             let (parts, body) = request.into_parts();
-            let mut selecting = Request::from_parts(parts.clone(), Body::empty());
-            *selecting.uri_mut() = uri;
-            let response = client.send(selecting).await?;
+            // A list or a watch has no body; the original one is kept for the second request.
+            let mut selecting_request = Request::from_parts(parts.clone(), Body::empty());
+            *selecting_request.uri_mut() = uri;
+            let response = client.send(selecting_request).await?;
             if response.status() != http::StatusCode::BAD_REQUEST {
                 return Ok(response);
             }
@@ -179,7 +185,8 @@ mod tests {
     /// The queries of the requests that a server received.
     type Queries = Arc<Mutex<Vec<String>>>;
 
-    /// Returns a server of two objects in two shards, which refuses or ignores the selector.
+    /// Returns a server of two objects in two shards, and the queries of its requests. If `refuses`, it responds to a `shardSelector` with
+    /// 400; otherwise it ignores the parameter.
     fn server(refuses: bool) -> (kube::Client, Queries) {
         let queries = Queries::default();
         let log = queries.clone();
@@ -216,7 +223,7 @@ mod tests {
         }
     }
 
-    /// Runs a watch with one of two shards, until it has listed the shard, and returns the queries.
+    /// Runs a watch in a replica without a shard and then with one of two shards, until it has listed the shard, and returns the queries.
     async fn queries_of(refuses: bool) -> Vec<String> {
         let count = ShardCount::new(2).unwrap();
         let [a, b] = ["one", "five"].map(|uid| count.shard_of(&Uid::from(uid)));

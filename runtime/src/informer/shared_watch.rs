@@ -47,8 +47,9 @@ impl HealthRegistry {
         self.healths.lock().entry(version_of(kind)).or_insert_with(|| Health::new(kind.clone())).clone()
     }
 
-    /// Returns the health of a watch of a kind, for a consumer that decodes no objects. It is the watch of the kind's version if
-    /// there is one, else that of another version. It is created if there is none.
+    /// Returns the health of a watch of a kind, for a consumer that reads only metadata and conditions, which are the same in each API
+    /// version. A watch that consumers with decoded objects need is preferred, first in the version of `kind`, then in another version.
+    /// The health is created if there is none.
     pub(crate) fn of_any_version(&self, kind: &Kind) -> Health {
         // Kinds are equal whatever their versions are.
         let is_same_kind = |decoded: &&Kind| *decoded == kind;

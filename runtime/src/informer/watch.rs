@@ -126,10 +126,11 @@ impl Health {
         Arc::ptr_eq(&self.restarts, &other.restarts)
     }
 
-    /// Logs a state and counts failures; `is_new` if it differs from the state before.
+    /// Logs a state, and counts the failures of the current outage; `is_new` if the state differs from the one before. A failing watch
+    /// gets one warning when its outage begins and one message when it recovers.
     fn log(&self, state: &WatchState, is_new: bool) {
         let (kind, mut outage) = (&self.kind, self.outage.lock());
-        // The watch only expired or was throttled, which is no failure to report.
+        // An outage without failures is a watch that only expired or was throttled. It is not reported.
         let only_restarted = outage.take_if(|outage| outage.failures == 0).is_some();
         match (state, outage.as_mut()) {
             (WatchState::Failing(why), None) => {
@@ -167,11 +168,11 @@ impl Health {
         self.set(WatchState::Following);
     }
 
-    /// Returns the version up to which the store of this watch is current. `store_progress` is the version that the store itself
+    /// Returns the resourceVersion up to which the store of this watch is current. `store_progress` is the version that the store itself
     /// knows from its objects.
     ///
-    /// The watch opens at the version of the list, which may be higher than those of the listed objects: it covers the deletions
-    /// before the list. A blocked watch never catches up, so its store is incomparable and no pass waits for it.
+    /// The watch opens at the version of the list, which may be higher than those of the listed objects, for example after deletions. A
+    /// watch of a missing or forbidden kind never catches up, so its store is incomparable, and no pass waits for it.
     pub(crate) fn watch_progress(&self, store_progress: WatchProgress) -> WatchProgress {
         if self.is_blocked() {
             WatchProgress::Incomparable

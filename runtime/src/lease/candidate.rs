@@ -54,10 +54,11 @@ enum CandidateEvent {
 }
 
 impl Candidate {
-    /// Runs until `stop` completes, then releases the Lease if this candidate holds it.
+    /// Takes part in the election until `stop` completes, then releases the Lease if this candidate holds it. Performs one step of the
+    /// elector after the other, and publishes the state of the leadership before each.
     ///
     /// # Errors
-    /// Fails when the lead is lost.
+    /// Fails when the leadership is lost.
     pub(super) async fn run(mut self, stop: impl Future<Output = ()> + Send) -> Result<(), LeadLoss> {
         let mut stop = std::pin::pin!(stop);
         loop {
@@ -78,13 +79,14 @@ impl Candidate {
         }
     }
 
-    /// Publishes the state of the lead to the other tasks, and logs its changes.
+    /// Publishes the state of the leadership to the other tasks, and logs when this candidate begins to lead or to wait for another holder.
     fn publish(&self) {
-        let (earlier, state) = (self.lead.state(), self.elector.state());
-        if earlier == state {
+        let (published, state) = (self.lead.state(), self.elector.state());
+        if published == state {
             return;
         }
-        match (&earlier, &state) {
+        match (&published, &state) {
+            // A renewal extends the deadline.
             (LeadState::Held(_), LeadState::Held(_)) => {}
             (_, LeadState::Held(_)) => tracing::info!(lease = self.name, identity = self.elector.identity(), "leading"),
             (_, LeadState::Waiting { holder: Some(holder) }) => {
@@ -95,7 +97,9 @@ impl Candidate {
         self.lead.set(state);
     }
 
-    /// Waits for a time, the stop, or an event of the watch, which is open only while another candidate leads.
+    /// Waits until the time `until`, until `stop` completes, or until the watch of the Lease has an event, and returns which came first.
+    /// Opens the watch if this candidate does not lead, and closes it if it leads. The wait may end early when a failed watch can be opened
+    /// again.
     async fn wait(
         &mut self,
         until: Instant,
@@ -123,7 +127,7 @@ impl Candidate {
         }
     }
 
-    /// Opens a watch of this Lease. Its first event shows the stored state.
+    /// Opens a watch of the Lease of this election. The first event shows the stored Lease. An error when opening is the first event, too.
     fn open_watch(&self) -> LeaseWatch {
         let params = WatchParams::default().fields(&format!("metadata.name={}", self.name)).disable_bookmarks();
         let leases = self.leases.clone();
@@ -136,8 +140,8 @@ impl Candidate {
         LeaseWatch { events: events.boxed(), opened_at: now, last_event_at: now, is_live: false }
     }
 
-    /// Returns the time at which a waiting candidate reads the Lease although the watch had no event; `None` without a watch. It is a
-    /// retry period after the start of the watch, and a lease duration after each event.
+    /// Returns the time at which a waiting candidate reads the Lease although the watch had no event; `None` without a watch. It is a retry
+    /// period after the start of the watch or the last such read, and once the watch had an event, a lease duration after the last event.
     fn poll_at(&self) -> Option<Instant> {
         let watch = self.watch.as_ref()?;
         let max_silence = if watch.is_live {
@@ -148,7 +152,7 @@ impl Candidate {
         Some(watch.last_event_at + max_silence)
     }
 
-    /// Requires a read of the Lease if the watch had no event for too long.
+    /// Requires a read of the Lease if the watch had no event until the time of `poll_at`. A watch that had events before is closed.
     fn poll(&mut self) {
         let now = Instant::now();
         let Some(poll_at) = self.poll_at() else { return };
@@ -157,7 +161,7 @@ impl Candidate {
             return;
         }
         if watch.is_live {
-            // The holder renews more often, so the connection is probably dead.
+            // The holder renews the Lease more often than once in a lease duration, so the connection of the watch is probably dead.
             self.watch = None;
         } else {
             watch.last_event_at = now;
@@ -165,7 +169,8 @@ impl Candidate {
         self.elector.require_read();
     }
 
-    /// Observes the Lease in an event of the watch. An error, or the end of the watch, leads to a read.
+    /// Passes the Lease in an event of the watch to the elector; after a deletion there is none. An error or the end of the watch leads to
+    /// a read of the Lease.
     fn on_watch_event(&mut self, event: Option<kube::Result<WatchEvent<Lease>>>) {
         let now = Instant::now();
         let lease = match event {
@@ -180,7 +185,8 @@ impl Candidate {
         self.elector.observe(lease, now);
     }
 
-    /// Reads the Lease and opens the watch again: at once after a regular end, after the retry period otherwise.
+    /// Schedules a read of the Lease and a new watch: at once if the watch had events and stayed open for longer than a retry period, else
+    /// after a retry period, so that a failing watch is not opened in a hot loop.
     fn on_watch_end(&mut self, now: Instant) {
         let random = self.environment.random();
         let retry_period = self.elector.retry_period(random);
@@ -223,7 +229,8 @@ impl Candidate {
         }
     }
 
-    /// Creates or replaces the Lease. A replacement names the version that it replaces, so that only one candidate succeeds.
+    /// Returns a future that creates or replaces the Lease. A replacement has the `resourceVersion` that it replaces, so that only one of
+    /// several candidates succeeds.
     fn send(&self, mut lease: Lease, is_new: bool) -> impl Future<Output = kube::Result<Lease>> + Send + use<> {
         let params = PostParams { field_manager: Some(self.operator.clone()), ..PostParams::default() };
         let (leases, name) = (self.leases.clone(), self.name.clone());
@@ -237,9 +244,10 @@ impl Candidate {
         }
     }
 
-    /// Records and logs a failed request. A conflict (409), or a Lease that disappeared (404), is not logged: it needs a new
-    /// read.
+    /// Records and logs a failed request. A conflict (409) and a Lease that disappeared (404) are not logged: they are usual, and the
+    /// elector reads the Lease again.
     fn on_failure(&mut self, action: &str, error: &kube::Error) {
+        // An error without a response of the API server has the code 0.
         let code = match error {
             kube::Error::Api(status) => status.code,
             _ => 0,
@@ -270,10 +278,10 @@ impl Candidate {
         }
     }
 
-    /// Releases the Lease, after the last write of the operator. It always succeeds: after a failed release, the next candidate
-    /// waits until the Lease expires.
+    /// Ends the leadership, and releases the Lease by a write without a holder. A failure is logged and is no error: the next candidate
+    /// then waits until the Lease expires.
     async fn release(&mut self) -> Result<(), LeadLoss> {
-        // A write after the release could meet those of the next holder.
+        // After the release another candidate may write, so this replica must not write any more.
         self.lead.set(LeadState::Ended);
         let limit = self.elector.request_timeout(Instant::now());
         let deadline = Instant::now() + limit;
@@ -281,7 +289,8 @@ impl Candidate {
             let (sent, leases, name) = (self.send(lease, false), self.leases.clone(), self.name.clone());
             let attempt = async move {
                 match sent.await {
-                    // An earlier renewal was executed without a response, so the version is another.
+                    // The stored Lease has another `resourceVersion`: the response to an earlier renewal was lost. Reads it and tries
+                    // again.
                     Err(kube::Error::Api(status)) if status.code == 409 => Ok(Some(leases.get_opt(&name).await?)),
                     Err(error) => Err(error),
                     Ok(_) => Ok(None),
@@ -324,9 +333,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_candidate_that_reaches_no_server_tries_again_after_the_retry_period() {
         let requests = Arc::new(AtomicUsize::new(0));
-        let counted = requests.clone();
+        let request_counter = requests.clone();
         let service = tower::service_fn(move |_: Request<Body>| {
-            counted.fetch_add(1, Ordering::Relaxed);
+            request_counter.fetch_add(1, Ordering::Relaxed);
             std::future::ready(Err::<Response<Body>, _>(std::io::Error::other("refused")))
         });
         let lock = Lock {

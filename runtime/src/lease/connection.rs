@@ -27,8 +27,8 @@ use std::{
 };
 use tower::{ServiceBuilder, ServiceExt as _};
 
-/// Returns a client for a configuration, as [`kube::Client::try_from`] does, but without retries, decompression and the spans of
-/// `kube`. A connection through a proxy does not check the deadline.
+/// Returns a client whose connections send nothing after the deadline of the leadership. It is built as [`kube::Client::try_from`] does,
+/// but without retries, decompression and the spans of `kube`. A connection through a proxy does not check the deadline.
 ///
 /// # Errors
 /// Fails if the configuration can't be used.
@@ -62,10 +62,10 @@ struct GuardedSocket<S> {
 }
 
 impl<S: Unpin> GuardedSocket<S> {
-    /// Returns the socket to write to it.
+    /// Returns the inner socket for a write.
     ///
     /// # Errors
-    /// Fails if the deadline has passed.
+    /// Fails if the deadline of the leadership has passed.
     fn writable(&mut self) -> io::Result<Pin<&mut S>> {
         if self.leads.has_expired() {
             return Err(io::Error::other(NotLeading::NotSent));
@@ -75,6 +75,7 @@ impl<S: Unpin> GuardedSocket<S> {
 }
 
 impl<S: Read + Unpin> Read for GuardedSocket<S> {
+    /// Reads from the socket, without a check of the deadline.
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -85,10 +86,12 @@ impl<S: Read + Unpin> Read for GuardedSocket<S> {
 }
 
 impl<S: Write + Unpin> Write for GuardedSocket<S> {
+    /// Writes to the socket. Fails if the deadline of the leadership has passed.
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
         self.writable()?.poll_write(context, data)
     }
 
+    /// Writes several buffers to the socket. Fails if the deadline of the leadership has passed.
     fn poll_write_vectored(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -144,6 +147,7 @@ mod tests {
     }
 
     impl Site {
+        /// Starts the server, and creates the client whose connections check `leads`. The leadership is not held yet.
         async fn start() -> Self {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let config = Config::new(format!("http://{}", listener.local_addr().unwrap()).parse().unwrap());
@@ -172,6 +176,7 @@ mod tests {
         LeadState::Held(Tenure { deadline, give_up: deadline, overdue: deadline })
     }
 
+    /// The client has no guard, so only its connections check the deadline. There is none before the leadership is held.
     #[tokio::test]
     async fn a_write_that_passed_the_guard_is_not_sent_after_the_deadline() {
         let site = Site::start().await;
@@ -187,6 +192,7 @@ mod tests {
         }
     }
 
+    /// Each held shard has a Lease of its own, whose deadline counts until the shard is removed.
     #[tokio::test]
     async fn nothing_is_sent_after_the_deadline_of_a_shard_until_it_is_handed_over() {
         let (site, shard) = (Site::start().await, Lead::new());
@@ -198,6 +204,7 @@ mod tests {
         assert_eq!(site.write().await, Ok(1));
     }
 
+    /// The release of the Lease is a write after the end of the leadership and before its deadline.
     #[tokio::test]
     async fn the_release_after_the_last_write_is_sent() {
         let site = Site::start().await;

@@ -35,14 +35,14 @@ pub(crate) struct Lock<'a> {
 }
 
 impl Election {
-    /// Starts a candidate, which publishes its state to `lead`.
+    /// Starts a candidate with an identity of its own, which publishes the state of the leadership to `lead`.
     pub(crate) fn start(lock: Lock<'_>, lead: Lead) -> Self {
         let identity = CandidateIdentity::of_process(lock.environment);
         Self::start_as(lock, lead, identity, BTreeSet::new())
     }
 
-    /// Starts a candidate with an identity that other candidates of the process have as well. A Lease of one of the `ended` processes
-    /// is free.
+    /// Starts a candidate for one of the Leases of a process, whose candidates have the same identity. A Lease whose holder is in `ended`,
+    /// the identities of processes that are known to have ended, is free.
     pub(crate) fn start_as(lock: Lock<'_>, lead: Lead, identity: CandidateIdentity, ended: BTreeSet<String>) -> Self {
         let candidate = Candidate {
             elector: Elector::new(identity, lock.options).with_ended(ended),
@@ -57,7 +57,7 @@ impl Election {
         };
         let (stop, stopped) = oneshot::channel();
         let mut task = JoinSet::new();
-        // A dropped sender is no stop: the task is aborted then.
+        // Only a message stops the candidate. When the `Election` is dropped, the sender is dropped without one, and the task is aborted.
         task.spawn(candidate.run(async {
             if stopped.await.is_err() {
                 std::future::pending::<()>().await;
@@ -69,7 +69,7 @@ impl Election {
     /// Waits until this replica leads.
     ///
     /// # Errors
-    /// Fails if the lead is lost at once, or the task panics.
+    /// Fails if the leadership is lost before, or if the task of the candidate panics.
     pub(crate) async fn wait_until_leading(&mut self) -> Result<(), LeadLoss> {
         let lead = self.lead.clone();
         tokio::select! {
@@ -79,12 +79,13 @@ impl Election {
         }
     }
 
-    /// Waits until the lead is lost, or the task of the candidate ends.
+    /// Waits until the leadership is lost, or the task of the candidate ends.
     pub(crate) async fn wait_until_lost(&mut self) -> LeadLoss {
         loss_from_end(self.task.join_next().await)
     }
 
-    /// Releases the lead, if it is held, and ends the candidate. The caller must not write anything after that.
+    /// Stops the candidate, which releases the Lease if it holds it, and waits until it has ended. The caller must not write anything after
+    /// this call.
     pub(crate) async fn release(mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
@@ -94,7 +95,8 @@ impl Election {
     }
 }
 
-/// Converts the result of the ended task to the reason of the loss. A candidate that ends without a loss has stopped.
+/// Converts the result of the ended task of a candidate to the reason why the leadership was lost. A task that panics, or that ends without
+/// a loss, counts as stopped.
 fn loss_from_end(result: Option<Result<Result<(), LeadLoss>, JoinError>>) -> LeadLoss {
     match result {
         Some(Ok(Err(loss))) => loss,

@@ -115,8 +115,8 @@ impl Elector {
         }
     }
 
-    /// Takes a Lease of one of these processes without waiting for its expiry. Each has lost another Lease without which it does not
-    /// write.
+    /// Returns the elector, which takes a Lease of one of the `ended` processes without waiting for its expiry. Each of them has lost
+    /// another Lease without which it does not write.
     pub(super) fn with_ended(self, ended: BTreeSet<String>) -> Self {
         Self { ended, ..self }
     }
@@ -129,7 +129,8 @@ impl Elector {
         self.held.is_some()
     }
 
-    /// Returns the state of the lead for the other tasks.
+    /// Returns the state of the leadership for the other tasks of the process: ended after a loss, held, or waiting, with the other holder
+    /// if the Lease has one.
     pub(super) fn state(&self) -> LeadState {
         match (&self.loss, self.held) {
             (Some(_), _) => LeadState::Ended,
@@ -141,8 +142,9 @@ impl Elector {
         }
     }
 
-    /// Returns the next action: a lost lead first, then a wait for the retry, a read of a Lease that may have changed, and a write or
-    /// the wait for it. No wait is longer than the deadline of the lead.
+    /// Returns the next action of the candidate, by the first rule that applies: a loss of the leadership is reported; after a failed
+    /// request it waits for the retry; it reads a Lease that may have changed; it waits for its next renewal, or for the expiry of another
+    /// holder's record; it writes the Lease. No wait ends after the deadline of its leadership.
     pub(super) fn next(&self, now: Instant) -> Step {
         if let Some(loss) = &self.loss {
             return Step::Lost(loss.clone());
@@ -169,25 +171,28 @@ impl Elector {
         }
     }
 
-    /// Returns the time limit of a request: half of the renew deadline, so that after a timeout there is time for another
-    /// attempt.
+    /// Returns the time limit of a request: half of the renew deadline, so that after a timeout there is time for another attempt, but at
+    /// most the time until the deadline of the leadership.
     pub(super) fn request_timeout(&self, now: Instant) -> Duration {
         let half = self.by_local_clock(self.times.renew_deadline) / 2;
         self.held.map_or(half, |held| half.min(held.tenure.deadline.saturating_duration_since(now)))
     }
 
-    /// Updates the state from the Lease, which was read or received by a watch at `now`. `None` if it does not exist.
+    /// Updates the state from the Lease that was read, or received by a watch, at `now`; `None` if it does not exist. The leadership is
+    /// lost if another candidate holds the Lease. `other` is the record of another holder that this candidate waits for.
     pub(super) fn observe(&mut self, lease: Option<Lease>, now: Instant) {
         (self.is_current, self.retry_at) = (true, None);
         let holder = lease.as_ref().and_then(record::holder).map(str::to_owned);
         match holder {
+            // This candidate holds the Lease.
             Some(holder) if self.identity.is(&holder) => self.other = None,
             Some(holder) if self.held.is_some() => self.loss = Some(LeadLoss::Taken(holder)),
-            // The process has ended, so its Lease is free.
+            // The process of the holder has ended, so the Lease is free.
             Some(holder) if self.identity.is_predecessor(&holder) || self.ended.contains(&holder) => self.other = None,
             Some(_) => self.observe_other(lease.as_ref(), now),
             // The holder of a Lease that was deleted may still write, so `other` stays until its record would have expired.
             None if lease.is_none() => {}
+            // The Lease was released.
             None => self.other = None,
         }
         if let Some(held) = &mut self.held {
@@ -197,7 +202,8 @@ impl Elector {
         self.lease = lease;
     }
 
-    /// Records the Lease of another holder. Its lease duration starts again if the record has changed.
+    /// Records the Lease of another holder, and when it expires: one lease duration after this candidate has first seen the record in its
+    /// present form. So each renewal by the holder extends the wait.
     fn observe_other(&mut self, lease: Option<&Lease>, now: Instant) {
         let Some(lease) = lease else { return };
         let spec = lease.spec.clone().unwrap_or_default();
@@ -220,7 +226,8 @@ impl Elector {
         (record::with_holder(self.lease.as_ref(), claim, now), self.lease.is_none())
     }
 
-    /// Updates the state after a confirmed write of `lease`, which was sent at `sent_at`.
+    /// Updates the state after the API server has confirmed a write of `lease`, which was sent at `sent_at`. The leadership lasts for the
+    /// renew deadline from the time of sending.
     pub(super) fn confirm(&mut self, lease: Lease, sent_at: Instant, now: Instant) {
         (self.is_current, self.retry_at, self.conflicts) = (true, None, 0);
         (self.lease, self.other) = (Some(lease), None);
@@ -233,18 +240,18 @@ impl Elector {
             let tenure = Tenure { deadline, give_up: deadline + remaining / 2, overdue };
             self.held = Some(Held { tenure, renew_at: sent_at + self.by_local_clock(self.times.retry_period) });
         }
-        // Otherwise the confirmation came too late: a holder finds its deadline passed, and another candidate writes again.
+        // Otherwise the confirmation came too late: a holder loses the leadership in the next step, and a new candidate writes again.
     }
 
-    /// Updates the state after a failed request. `random` extends the retry period.
+    /// Updates the state after a failed request: the next step reads the Lease after a retry period, which `random` extends.
     pub(super) fn record_failure(&mut self, failure: RequestFailure, random: u64, now: Instant) {
         self.is_current = false;
         self.conflicts = if failure == RequestFailure::Conflict { self.conflicts + 1 } else { 0 };
-        // After the first conflict in a row, the changed Lease is read at once.
+        // After a first conflict the changed Lease is read at once; further conflicts in a row wait for the retry period.
         self.retry_at = (self.conflicts != 1).then(|| now + self.retry_period(random));
     }
 
-    /// Returns the retry period, extended at random.
+    /// Returns the retry period, extended by a random part of at most `JITTER_PERCENT` percent, so that candidates don't retry together.
     pub(super) fn retry_period(&self, random: u64) -> Duration {
         let period = self.by_local_clock(self.times.retry_period);
         let permille = u32::try_from(random % 1000).unwrap_or(0);

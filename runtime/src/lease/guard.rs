@@ -6,10 +6,10 @@ use crate::error::not_leading::NotLeading;
 use http::{Method, Request};
 use kube::client::Body;
 
-/// Wraps a client so that it refuses writes without the lead, and gives up writes in flight before another replica can lead. A write
-/// of a pass over an object of a shard needs the lead of the shard as well.
+/// Wraps a client so that it refuses writes while this replica does not lead, and gives up writes in flight before another replica can
+/// lead. A write while an object of a shard is reconciled also needs the Lease of the shard.
 ///
-/// It must be the lowest layer: a layer below it that waits before it sends would send after the check.
+/// It must be the lowest layer of the client: a layer below it that waits before it sends would send a write some time after the check.
 pub(crate) fn guard_writes(client: kube::Client, leads: Leads) -> kube::Client {
     let namespace = client.default_namespace().to_owned();
     let service = tower::service_fn(move |request: Request<Body>| {
@@ -19,13 +19,14 @@ pub(crate) fn guard_writes(client: kube::Client, leads: Leads) -> kube::Client {
                 return client.send(request).await;
             }
             let refuse = |reason: NotLeading| kube::Error::Service(reason.into());
-            // The lead of the pass is a task-local, so it must be read when the caller's task polls this future. `call` itself runs in
-            // the worker task of tower's buffer.
+            // The leadership of the shard is a task-local, so it must be read when the caller's task polls this future. `call` itself runs
+            // in the worker task of tower's buffer.
             let leads = leads.of_write();
             leads.check().map_err(refuse)?;
             tokio::select! {
                 biased;
-                // Polled first: a process that was stopped after the check may not have sent the request when it continues.
+                // This branch is polled first, since the process may be stopped after the check: when it continues, it must not send the
+                // request after the deadline.
                 () = leads.wait_until_given_up() => Err(refuse(NotLeading::GivenUp)),
                 response = client.send(request) => response,
             }
@@ -34,14 +35,14 @@ pub(crate) fn guard_writes(client: kube::Client, leads: Leads) -> kube::Client {
     kube::Client::new(service, namespace)
 }
 
-/// Returns whether a request changes objects: a write that is no dry run, and no review of an access or a token.
+/// Returns whether a request changes objects: it is a POST, PUT, PATCH or DELETE, no dry run, and no review such as a SubjectAccessReview.
 fn changes_objects<B>(request: &Request<B>) -> bool {
     let is_write = matches!(*request.method(), Method::POST | Method::PUT | Method::PATCH | Method::DELETE);
     let mut parameters = request.uri().query().unwrap_or_default().split('&');
     is_write && !parameters.any(|parameter| parameter == "dryRun=All") && !is_review(request.uri().path())
 }
 
-/// Returns whether a path is that of a review, which the API server answers and does not store.
+/// Returns whether a path is that of a review of an access or a token, which the API server answers and does not store.
 fn is_review(path: &str) -> bool {
     let is_group =
         ["/apis/authorization.k8s.io/", "/apis/authentication.k8s.io/"].iter().any(|group| path.starts_with(group));
@@ -69,6 +70,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
+    /// Returns the state of a leadership that was renewed just now: no writes after 10 s, and writes in flight are given up after 12 s.
     fn tenure() -> LeadState {
         let now = Instant::now();
         LeadState::Held(Tenure { deadline: now + SECOND * 10, give_up: now + SECOND * 12, overdue: now + SECOND * 25 })
@@ -85,6 +87,7 @@ mod tests {
         (Client::new(guard_writes(kube::Client::new(service, "default"), leads)), lead)
     }
 
+    /// Sends a write. A refused write must be reported as a conflict, which the operator retries.
     async fn delete(client: &Client) -> Result<(), String> {
         let kind = kind_of::<ConfigMap>();
         let target = Target { kind: &kind, namespace: Some("default"), name: "a" };
@@ -134,6 +137,8 @@ mod tests {
         assert!(delete(&client).await.is_err(), "an ended lead does not come back");
     }
 
+    /// A write while an object of a shard is reconciled needs the Lease of the shard and that of the process; other writes need only the
+    /// latter.
     #[tokio::test(start_paused = true)]
     async fn a_write_of_a_pass_needs_the_lead_of_its_shard_and_that_of_the_process() {
         let (client, process) = client(Duration::ZERO);
@@ -156,6 +161,7 @@ mod tests {
         let (client, lead) = client(SECOND * 3600);
         lead.set(tenure());
         let began = Instant::now();
+        // The renewal after 11 s extends the time of the write in flight to 11 s + 12 s.
         let renewals = async {
             sleep_until(Instant::now() + SECOND * 11).await;
             lead.set(tenure());
@@ -167,6 +173,7 @@ mod tests {
         }
         assert_eq!(began.elapsed(), SECOND * 23);
         lead.set(tenure());
+        // The end of the leadership gives the write up at once.
         tokio::join!(async { assert!(delete(&client).await.is_err()) }, async { lead.set(LeadState::Ended) });
         assert_eq!(began.elapsed(), SECOND * 23);
     }

@@ -15,7 +15,8 @@ pub(crate) struct CandidateIdentity {
 }
 
 impl CandidateIdentity {
-    /// Returns the identity of a process from its host, the uid of its Pod, and a random number.
+    /// Returns the identity of a process from its host, the uid of its Pod, and a random number: `<host>_<uid>_<random>`, or
+    /// `<host>_<random>` outside a Pod.
     pub(crate) fn new(host: &str, pod_uid: Option<&str>, random: u64) -> Self {
         let pod = pod_uid.filter(|uid| !uid.is_empty()).map(|uid| format!("{host}_{uid}_"));
         let text = match &pod {
@@ -35,8 +36,8 @@ impl CandidateIdentity {
         &self.text
     }
 
-    /// Returns a name for the Lease of this member: the same for all processes of a Pod, so that a container that was restarted is the
-    /// same member.
+    /// Returns the name of this process as a member (a replica to which shards are assigned), which is a part of the name of its own Lease.
+    /// All processes of a Pod have the same name, so a restarted container is the same member.
     pub(crate) fn member_name(&self) -> String {
         let text = self.pod.as_ref().unwrap_or(&self.text);
         format!("{:016x}", Fnv1a::new().add(text.as_bytes()).value())
@@ -54,7 +55,7 @@ impl CandidateIdentity {
     }
 }
 
-/// Returns the name of the Pod or of the machine.
+/// Returns the name of the Pod, else the name of the machine, else `unknown`.
 fn host() -> String {
     let variable = |name| std::env::var(name).ok();
     let file = || std::fs::read_to_string("/etc/hostname").ok();

@@ -53,7 +53,7 @@ impl Lead {
         Arc::ptr_eq(&self.last_deadline, &other.last_deadline)
     }
 
-    /// Sets the state. An ended lead stays ended.
+    /// Sets the state, and wakes the tasks that wait for a change of it. An ended leadership stays ended.
     pub(crate) fn set(&self, state: LeadState) {
         self.state.send_if_modified(|current| {
             let changes = *current != LeadState::Ended && *current != state;
@@ -74,9 +74,9 @@ impl Lead {
     /// Checks that a write may be sent now.
     ///
     /// # Errors
-    /// Fails if the lead is not held or its deadline has passed.
+    /// Fails if this replica does not hold the leadership, or if the deadline of its last renewal has passed.
     pub(crate) fn check(&self) -> Result<(), NotLeading> {
-        // The process may have been stopped for any time, so only the clock counts and not a task that watches it.
+        // Compares with the clock, since a process that was stopped meanwhile has not run a task that watches the deadline.
         match *self.state.borrow() {
             LeadState::Held(tenure) if Instant::now() < tenure.deadline => Ok(()),
             _ => Err(NotLeading::NotSent),
@@ -96,8 +96,8 @@ impl Lead {
         let _ = state.wait_for(|state| matches!(state, LeadState::Held(_))).await;
     }
 
-    /// Waits until the writes in flight must be given up. Renewals meanwhile extend the wait. Returns at once if the lead is not
-    /// held.
+    /// Waits until writes in flight must be given up, before another candidate can take the Lease, or until the leadership ends. Renewals
+    /// meanwhile extend the wait. Returns at once if this replica does not hold the leadership.
     pub(super) async fn wait_until_given_up(&self) {
         let mut state = self.state.subscribe();
         loop {
@@ -105,6 +105,7 @@ impl Lead {
             tokio::select! {
                 biased;
                 () = sleep_until(tenure.give_up) => {
+                    // A renewal at the same time extends the wait.
                     if !state.has_changed().unwrap_or(false) {
                         return;
                     }

@@ -39,7 +39,8 @@ impl Leads {
         self.shards.lock().retain(|other| !other.is_same(lead));
     }
 
-    /// Returns the leads that a write of the current task needs: that of the process, and in a pass that of its shard.
+    /// Returns the leaderships that a write of the current task needs: that of the process, and while an object of a shard is reconciled,
+    /// that of the shard.
     pub(super) fn of_write(&self) -> WriteLeads {
         WriteLeads { process_lead: self.process.clone(), shard_lead: PASS_LEAD.try_with(Lead::clone).ok() }
     }
@@ -71,7 +72,7 @@ impl WriteLeads {
         self.shard_lead.as_ref().map_or(Ok(()), Lead::check)
     }
 
-    /// Waits until the write must be given up.
+    /// Waits until the write must be given up, because the leadership of the process or that of the shard was not renewed or has ended.
     pub(super) async fn wait_until_given_up(&self) {
         let Some(shard_lead) = &self.shard_lead else { return self.process_lead.wait_until_given_up().await };
         tokio::select! {
@@ -82,7 +83,7 @@ impl WriteLeads {
     }
 }
 
-/// Runs the work of a pass, whose writes need this lead.
+/// Runs the work of a pass (one reconcile of an object of a shard), whose writes need the leadership `lead` of the shard.
 pub(crate) async fn with_lead<F: Future>(lead: Lead, work: F) -> F::Output {
     PASS_LEAD.scope(lead, work).await
 }

@@ -135,7 +135,7 @@ impl LeaderElection {
         &self.labels
     }
 
-    /// Checks the options.
+    /// Checks that the times fit the format of a Lease and each other, and that the name and the namespace are valid.
     ///
     /// # Errors
     /// Fails with the first option that can't be used.
@@ -179,18 +179,18 @@ mod tests {
 
     #[test]
     fn manager_m1_times_with_which_two_would_lead_or_nobody_are_refused() {
-        let with = |duration: u64, deadline: u64, retry: u64| {
+        let check = |duration: u64, deadline: u64, retry: u64| {
             let election = LeaderElection::default().lease_duration(ms(duration)).renew_deadline(ms(deadline));
             election.retry_period(ms(retry)).check()
         };
         for duration in [0, 999, 15_500] {
-            assert!(matches!(with(duration, 500, 100), Err(LeaderElectionError::LeaseDuration(_))), "{duration}");
+            assert!(matches!(check(duration, 500, 100), Err(LeaderElectionError::LeaseDuration(_))), "{duration}");
         }
-        assert!(matches!(with(10_000, 10_000, 2_000), Err(LeaderElectionError::RenewDeadline { .. })));
+        assert!(matches!(check(10_000, 10_000, 2_000), Err(LeaderElectionError::RenewDeadline { .. })));
         for retry in [0, 2_000, 2_500] {
-            assert!(matches!(with(3_000, 2_400, retry), Err(LeaderElectionError::RetryPeriod { .. })), "{retry}");
+            assert!(matches!(check(3_000, 2_400, retry), Err(LeaderElectionError::RetryPeriod { .. })), "{retry}");
         }
-        assert_eq!(with(3_000, 2_401, 2_000), Ok(()));
+        assert_eq!(check(3_000, 2_401, 2_000), Ok(()));
     }
 
     #[test]

@@ -26,8 +26,8 @@ pub(super) struct Claim<'a> {
     pub(super) labels: &'a BTreeMap<String, String>,
 }
 
-/// Returns `current` (or a new Lease) with the claim's holder, duration and labels, renewed at `now`. Fields that are not part of
-/// the election are preserved. The number of transitions grows with each change of the holder. Each renewal has another
+/// Returns the Lease that a candidate writes: `current`, or a new Lease, with the holder, the duration and the labels of the claim, renewed
+/// at `now`. Preserves fields that are not part of the election. Counts a transition if the holder changes. Each renewal has another
 /// [time](renewal_time).
 pub(super) fn with_holder(current: Option<&Lease>, claim: Claim<'_>, now: Timestamp) -> Lease {
     let mut lease = current.cloned().unwrap_or_default();
@@ -49,8 +49,9 @@ pub(super) fn with_holder(current: Option<&Lease>, claim: Claim<'_>, now: Timest
     lease
 }
 
-/// Returns the time of a renewal: `now`, or the first microsecond after the earlier renewal if the wall clock stands still, or was
-/// set back by less than the lease duration. Other candidates know a renewal by its time, so no two have the same.
+/// Returns the time of a renewal: `now`, or one microsecond after the earlier renewal if the wall clock stands still or was set back by
+/// less than the lease duration. Other candidates recognize a renewal by its new time, so two consecutive renewals never have the same
+/// time.
 fn renewal_time(earlier: Option<Timestamp>, lease_duration: Duration, now: Timestamp) -> Timestamp {
     let Some(earlier) = earlier else { return now };
     let behind = earlier.as_microsecond().saturating_sub(now.as_microsecond());
@@ -61,7 +62,7 @@ fn renewal_time(earlier: Option<Timestamp>, lease_duration: Duration, now: Times
     now
 }
 
-/// Returns the Lease without a holder, with a duration of one second, as client-go releases it.
+/// Returns the Lease with an empty holder and a duration of one second, as client-go writes it to release a Lease.
 pub(super) fn without_holder(current: &Lease, now: Timestamp) -> Lease {
     let mut lease = current.clone();
     let earlier = lease.spec.unwrap_or_default();
@@ -123,12 +124,12 @@ mod tests {
         let claim = |holder| Claim { holder, duration: Duration::from_secs(15), labels: &labels };
         let mut lease = with_holder(None, claim("a"), at("2026-01-01T00:00:10Z"));
         for (now, renewed) in [
-            // It stands still, and is set back.
+            // The wall clock stands still twice, and is set back by less and by more than the lease duration.
             ("2026-01-01T00:00:10Z", "2026-01-01T00:00:10.000001Z"),
             ("2026-01-01T00:00:10Z", "2026-01-01T00:00:10.000002Z"),
             ("2026-01-01T00:00:08Z", "2026-01-01T00:00:10.000003Z"),
             ("2025-01-01T00:00:00Z", "2025-01-01T00:00:00.000000Z"),
-            // It is set forward.
+            // The wall clock is set forward.
             ("2027-01-01T00:00:00.5Z", "2027-01-01T00:00:00.500000Z"),
         ] {
             lease = with_holder(Some(&lease), claim("a"), at(now));

@@ -73,8 +73,9 @@ impl Operator {
         self
     }
 
-    /// Returns the buckets of the kinds that the operator controls, defines or uses. For a kind with several definitions, that of the
-    /// controlled kind counts before that of the defined one, and the latter before that of the used one.
+    /// Returns the key-value buckets of the kinds that the operator controls, defines or uses, by kind. If several of these three lists
+    /// have one kind, its bucket as a controlled kind takes precedence, then that as a defined kind: collecting the chain into a map
+    /// keeps the last value of each kind.
     fn buckets_of_kinds(&self) -> BTreeMap<Kind, BucketOfKind> {
         let controlled = self.factories.iter().filter_map(|factory| {
             let bucket = factory.bucket()?;
@@ -100,9 +101,10 @@ struct BucketOfKind {
     definition: Option<Box<CustomResourceDefinition>>,
 }
 
-/// Returns the buckets of the kinds that an operator itself writes, for a run without Kubernetes.
+/// Returns the buckets for the Leases, Events, ConfigMaps and Secrets that an operator writes for itself, for a run without Kubernetes. The
+/// name of each bucket begins with the name of the operator. A bucket keeps only the latest revision of each object.
 pub(crate) fn own_buckets(operator: &str) -> Vec<(Kind, BucketDefinition)> {
-    let bucket = |what: &str| BucketDefinition::named(format!("{operator}-{what}").into()).history(1);
+    let bucket = |suffix: &str| BucketDefinition::named(format!("{operator}-{suffix}").into()).history(1);
     vec![
         (kind_of::<Lease>(), bucket("leases")),
         (event::kind(), bucket("events").max_age(EVENT_AGE)),
@@ -112,7 +114,8 @@ pub(crate) fn own_buckets(operator: &str) -> Vec<(Kind, BucketDefinition)> {
     ]
 }
 
-/// Returns the definition of a kind; `None` if it can't be derived. `kube` panics on some types, and then the manifests report it.
+/// Calls the function that derives the CustomResourceDefinition of a kind, and returns its result; `None` if the function panics, as the
+/// derived code of `kube` does for some types. The generation of manifests reports such a panic as an error.
 fn derived(definition: impl FnOnce() -> Option<CustomResourceDefinition>) -> Option<Box<CustomResourceDefinition>> {
     catch(Closure::Object, definition).ok()?.map(Box::new)
 }
@@ -124,23 +127,26 @@ pub(super) struct ServedBuckets {
     pub(super) unopened: UnopenedBuckets,
 }
 
-/// Opens the buckets of all kinds, and returns the client that serves their objects and sends other requests to `client`; without
-/// Kubernetes, it sends none. It waits only for the buckets without which nothing runs: those of the operator's own kinds without
-/// Kubernetes, and those of the controllers with an `initialize` function. `opening` says meanwhile which buckets are not open.
+/// Opens the key-value buckets of all kinds whose objects are not in Kubernetes. Returns a client that answers the requests for these
+/// kinds from the buckets, and sends all other requests to `client`; an operator without Kubernetes sends none to `client`.
+///
+/// It waits until the required buckets are open: those of the kinds that an operator without Kubernetes writes for itself, and those of
+/// the kinds that controllers with an `initialize` function need. The buckets that are not open yet are returned in
+/// [`ServedBuckets::unopened`]. `opening` has the errors of unopened buckets for `/readyz`.
 ///
 /// # Errors
-/// Fails if there are kinds in buckets and nothing that opens them, if two kinds have one bucket, if a bucket can't exist or its store
-/// refuses the credentials, and if a part of an operator without Kubernetes needs Kubernetes.
+/// Fails if the operator of a kind in a bucket has no store that opens buckets, if two kinds have the same bucket, if a bucket can't exist
+/// or its store refuses the credentials, and if a controller, a tree or a webhook of an operator without Kubernetes needs Kubernetes.
 pub(super) async fn serve(
     operators: Operators<'_>,
     client: kube::Client,
     opening: &OpeningBuckets,
 ) -> Result<ServedBuckets, RunError> {
-    let first = operators.first;
-    let own = if first.without_kubernetes { own_buckets(&first.name) } else { Vec::new() };
+    let base = operators.first;
+    let own = if base.without_kubernetes { own_buckets(&base.name) } else { Vec::new() };
     let mut required = kinds_to_initialize(operators);
     required.extend(own.iter().map(|(kind, _)| kind.clone()));
-    let own = own.into_iter().map(|(kind, bucket)| (first, kind, BucketOfKind { bucket, definition: None }));
+    let own = own.into_iter().map(|(kind, bucket)| (base, kind, BucketOfKind { bucket, definition: None }));
     let of_kinds = operators.iter().flat_map(|operator| {
         operator.buckets_of_kinds().into_iter().map(move |(kind, bucket)| (operator, kind, bucket))
     });
@@ -148,11 +154,11 @@ pub(super) async fn serve(
     for (operator, kind, bucket) in own.chain(of_kinds) {
         buckets.entry(kind).or_insert((operator, bucket));
     }
-    let names = buckets.iter().map(|(kind, (_, of_kind))| (kind, &of_kind.bucket));
-    if let Some((bucket, kinds)) = shared_bucket(names) {
+    let definitions = buckets.iter().map(|(kind, (_, of_kind))| (kind, &of_kind.bucket));
+    if let Some((bucket, kinds)) = shared_bucket(definitions) {
         return Err(RunError::SharedBucket { bucket: bucket.to_owned(), kinds: kinds.map(Kind::clone) });
     }
-    if first.without_kubernetes {
+    if base.without_kubernetes {
         let is_served = |kind: &Kind| buckets.contains_key(kind);
         operators.iter().try_for_each(|operator| check_kinds(operator, &is_served)).map_err(|error| *error)?;
     }
@@ -164,7 +170,7 @@ pub(super) async fn serve(
         };
         to_open.push(BucketToOpen { kind, definition, provider, is_required });
     }
-    let (opened, unopened) = opening.open_all(to_open, &first.environment).await?;
+    let (opened, unopened) = opening.open_all(to_open, &base.environment).await?;
     if opened.is_empty() {
         return Ok(ServedBuckets { client, kinds: KindsInBuckets::default(), unopened });
     }
@@ -173,17 +179,18 @@ pub(super) async fn serve(
         Some(definition) => BucketKind::defined(kind, bucket, &definition),
         None => BucketKind::plain(kind, bucket),
     });
-    let served = served.map(|kind| kind.with_shards(first.shards.is_some())).collect();
-    let api = BucketApi::new(served, first.environment.clone());
-    let client = if first.without_kubernetes { api.standalone_client() } else { api.wrap(client) };
+    let served = served.map(|kind| kind.with_shards(base.shards.is_some())).collect();
+    let api = BucketApi::new(served, base.environment.clone());
+    let client = if base.without_kubernetes { api.standalone_client() } else { api.wrap(client) };
     Ok(ServedBuckets { client, kinds, unopened })
 }
 
-/// Returns a client for a verb, which also reads and writes the objects in buckets. It opens each bucket once, and waits for none. A
-/// kind whose bucket doesn't exist has no objects; the client [names](Client::missing_buckets) the bucket.
+/// Returns a client for a verb of the operator's command line (such as `why`), which reads and writes the objects in buckets as well as
+/// those in Kubernetes. It makes one attempt to open each bucket. A kind whose bucket doesn't exist has no objects for the verb, and
+/// [`Client::missing_buckets`] returns the name of the bucket.
 ///
 /// # Errors
-/// As those of [`serve`], and if a store doesn't answer.
+/// Fails for the reasons that [`serve`] lists, and if a store of buckets doesn't answer.
 pub(crate) async fn connect(operator: &Operator, client: Client) -> Result<Client, Box<RunError>> {
     let opening = OpeningBuckets::once();
     let served = serve(Operators::one(operator), client.kube(), &opening).await?;
@@ -191,7 +198,8 @@ pub(crate) async fn connect(operator: &Operator, client: Client) -> Result<Clien
     Ok(client.with_kube(served.client).with_bucket_kinds(kinds))
 }
 
-/// Checks that the controllers of an operator and their nodes need only kinds that are served, and that it has no webhooks.
+/// Checks that an operator can run without Kubernetes: `is_served` is true for each kind that its controllers and the nodes of their trees
+/// need, and the operator has no admission webhooks.
 fn check_kinds(operator: &Operator, is_served: &dyn Fn(&Kind) -> bool) -> Result<(), Box<RunError>> {
     let mut needs = operator.factories.iter().flat_map(|factory| {
         let kind = factory.kind();
@@ -204,7 +212,7 @@ fn check_kinds(operator: &Operator, is_served: &dyn Fn(&Kind) -> bool) -> Result
     if let Some((part, kind)) = needs.find(|(_, kind)| !is_served(kind)) {
         return Err(Box::new(RunError::NeedsKubernetes { operator: name(), part, kind }));
     }
-    // Also a webhook for a kind in a bucket: only API servers call webhooks.
+    // A webhook is an error even if its kind is in a bucket, because only API servers call webhooks.
     match operator.extensions.webhooks.first() {
         Some(handler) => {
             let kind = handler.description.kind.clone();
@@ -215,14 +223,15 @@ fn check_kinds(operator: &Operator, is_served: &dyn Fn(&Kind) -> bool) -> Result
 }
 
 /// Returns the kinds that controllers with an [`initialize`](crate::Controller::initialize) function need. The function runs before the
-/// watches, and may read these kinds.
+/// watches start and may read objects of these kinds, so their buckets must be open by then.
 fn kinds_to_initialize(operators: Operators<'_>) -> BTreeSet<Kind> {
     let factories = operators.iter().flat_map(|operator| &operator.factories);
     let initialized = factories.filter(|factory| factory.settings().initialize.is_some());
     initialized.flat_map(|factory| kinds_needed_by(factory.as_ref())).map(|(_, kind)| kind).collect()
 }
 
-/// Returns the kinds that a controller needs, with the paths of the nodes that need them; `None` for the controller itself.
+/// Returns the kinds that a controller needs. A kind that a node of its tree uses has the path of the node; `None` stands for the
+/// controller itself, which needs its own kind and the kinds that it references, watches or lists.
 fn kinds_needed_by(factory: &dyn Factory) -> Vec<(Option<String>, Kind)> {
     let (settings, references) = (factory.settings(), factory.references());
     let watched = settings.watches.iter().map(|mapped| mapped.kind().clone());
@@ -232,7 +241,8 @@ fn kinds_needed_by(factory: &dyn Factory) -> Vec<(Option<String>, Kind)> {
     of_tree.chain(of_controller.map(|kind| (None, kind))).collect()
 }
 
-/// Returns the kinds that the nodes of a tree use in the cluster of the operator, each with the path of its node.
+/// Returns the kinds that the nodes of a tree apply or declare permissions for, each with the path of its node. Nodes whose objects are in
+/// another cluster are left out: `NodeVisit::cluster` is empty for the cluster of the operator.
 fn kinds_of_nodes(shape: &'static Shape) -> Vec<(String, Kind)> {
     let mut kinds = Vec::new();
     shape.walk(&mut |visit: NodeVisit<'_>| {

@@ -20,6 +20,8 @@ pub(crate) struct HealthCheck {
 }
 
 impl HealthCheck {
+    /// Creates a check that passes if the future of `check` returns `Ok`. The name is a part of the path `/readyz/<name>` or
+    /// `/livez/<name>`.
     pub(super) fn new<F>(name: impl Into<String>, check: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<()>> + Send + 'static,
@@ -27,7 +29,8 @@ impl HealthCheck {
         Self { name: name.into(), check: Arc::new(move || check().boxed()) }
     }
 
-    /// Runs the check. A panic, and a check that takes too long, fail.
+    /// Runs the check. It fails if its function returns an error, panics, or takes longer than [`CHECK_TIMEOUT`]; the lines of the
+    /// result then have the name of the check and the reason.
     pub(super) async fn run(&self, counters: &Counters) -> CheckResult {
         let run = AssertUnwindSafe(async { (self.check)().await }).catch_unwind();
         let failure = match tokio::time::timeout(CHECK_TIMEOUT, run).await {
@@ -42,7 +45,8 @@ impl HealthCheck {
         CheckResult { name: self.name.clone(), is_ok: false, lines: format!("{}: {failure}\n", self.name) }
     }
 
-    /// Returns the text of a failure for the response. Everybody may read it, so the text of an unexpected error is only logged.
+    /// Returns the text of an error for the response of the probe. Everybody may read the response, so the text of a conflict or of an
+    /// unexpected error is only logged.
     fn describe(&self, error: Error) -> String {
         match error {
             Error::Yield { message, .. } | Error::UserAction { message, .. } | Error::Terminal { message, .. } => {
@@ -72,7 +76,7 @@ pub(super) enum Probe {
 }
 
 impl Probe {
-    /// Returns the first part of its path.
+    /// Returns the first segment of the probe's path.
     pub(super) fn endpoint(self) -> &'static str {
         match self {
             Self::Live => "livez",
@@ -80,7 +84,8 @@ impl Probe {
         }
     }
 
-    /// Returns the probe at the first part of a path. `healthz` is the name of controller-runtime for `livez`.
+    /// Returns the probe for the first segment of a request's path; `None` if it is no probe. `healthz` is the name of
+    /// controller-runtime for the liveness probe.
     pub(super) fn at(endpoint: &str) -> Option<Self> {
         match endpoint {
             "livez" | "healthz" => Some(Self::Live),
@@ -89,7 +94,7 @@ impl Probe {
         }
     }
 
-    /// Returns the names of the checks that every operator has.
+    /// Returns the names of the built-in checks of the probe, which every operator has.
     pub(super) fn own_checks(self) -> &'static [&'static str] {
         match self {
             Self::Live => &["tasks", "workers", "lead"],
@@ -147,18 +152,20 @@ pub(super) struct CheckReport {
 }
 
 impl CheckReport {
-    /// Returns the response for a query. An excluded check has no influence.
+    /// Returns the status and the body of the response to a query. The status is 200 if all checks that the query doesn't exclude pass,
+    /// else 503. With `verbose`, the body lists these checks with their results. Otherwise it has their lines, which say what failed or
+    /// what the operator works without, and for a passed liveness probe only `ok`.
     pub(super) fn respond(&self, query: &ProbeQuery) -> (StatusCode, String) {
         let checked: Vec<_> = self.results.iter().filter(|result| !query.excludes(&result.name)).collect();
         let is_ok = checked.iter().all(|result| result.is_ok);
-        // The lines of a ready operator are shown: they name the kinds that it works without.
-        let is_short = is_ok && self.probe == Probe::Live;
+        // A passed readiness probe still has its lines: they name the kinds that the operator works without.
+        let is_only_ok = is_ok && self.probe == Probe::Live;
         let mut text = String::new();
         for result in &checked {
             match (query.verbose, result.is_ok) {
                 (true, true) => text.push_str(&format!("[+]{} ok\n{}", result.name, indented(&result.lines))),
                 (true, false) => text.push_str(&format!("[-]{} failed\n{}", result.name, indented(&result.lines))),
-                (false, _) if is_short => {}
+                (false, _) if is_only_ok => {}
                 (false, _) => text.push_str(&result.lines),
             }
         }
@@ -170,13 +177,13 @@ impl CheckReport {
         if query.verbose {
             let result = if is_ok { "passed" } else { "failed" };
             text.push_str(&format!("{} check {result}\n", self.probe.endpoint()));
-        } else if text.is_empty() && is_short {
+        } else if text.is_empty() && is_only_ok {
             text.push_str("ok\n");
         }
         (status(is_ok), text)
     }
 
-    /// Returns the response for one check; `None` if there is none of this name.
+    /// Returns the status and the body of the response for one check; `None` if no check has this name.
     pub(super) fn respond_for(&self, name: &str) -> Option<(StatusCode, String)> {
         let result = self.results.iter().find(|result| result.name == name)?;
         let text = if result.lines.is_empty() { "ok\n".to_owned() } else { result.lines.clone() };
@@ -197,6 +204,7 @@ fn indented(lines: &str) -> String {
 mod tests {
     use super::*;
 
+    /// Returns a report of three checks, of which `queue` has failed.
     fn report(probe: Probe) -> CheckReport {
         let result =
             |name: &str, is_ok, lines: &str| CheckResult { name: name.to_owned(), is_ok, lines: lines.to_owned() };

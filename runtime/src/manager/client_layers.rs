@@ -14,7 +14,9 @@ impl Operator {
         self.wrap_counted(client, series.counters(), |client| series.wrap(client))
     }
 
-    /// Wraps a client whose timeouts and waits count in `counters`; `count_calls` adds the layer of the metrics.
+    /// Wraps a client in layers, from the inside out: the timeouts of calls, the metrics of calls (`count_calls` adds this layer), the
+    /// rate limit of the operator, if it has one, and the wait that a `Retry-After` header of the API server demands. `counters` counts
+    /// the timeouts and these waits.
     fn wrap_counted(
         &self,
         client: kube::Client,

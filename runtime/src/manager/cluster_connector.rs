@@ -8,12 +8,14 @@ use crate::{
 };
 
 impl Operator {
-    /// Returns the creator of clients for other clusters. They have the layers of the operator's own client, with metrics of each
-    /// cluster, and write only with its lead.
+    /// Returns the connector that creates a client for another cluster from its kubeconfig. The client has the layers of the operator's
+    /// own client (timeouts, rate limit, `Retry-After`), and counts its calls in the metrics of its cluster. With leader election or
+    /// shards, it refuses writes while this replica does not hold the Lease (`guard_writes`).
     pub(super) fn cluster_connector(&self, leadership: &Leadership) -> ClusterConnector {
         let (environment, timeouts, leads) = (self.environment.clone(), self.timeouts, leadership.leads().cloned());
         let connect = move |config: kube::Config| {
             let client = match (environment.client_of(&config), &leads) {
+                // The environment of a test may have a client for the cluster, and then nothing is connected.
                 (Some(client), _) => client,
                 (None, Some(leads)) => connection::client(timeouts.configure(config), leads.clone())?,
                 (None, None) => timeouts.client(config)?,

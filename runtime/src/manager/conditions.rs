@@ -78,14 +78,15 @@ pub enum ConditionsError {
 }
 
 impl Operator {
-    /// Checks the condition prefixes of all controllers.
+    /// Checks that the condition prefix of each controller is valid, and that no two controllers of this operator write the same
+    /// conditions of an object. Controllers of foreign kinds are left out, since they write no status.
     ///
     /// # Errors
-    /// If a prefix is invalid, or if two controllers of a kind have the same prefix and may select the same object.
+    /// Fails if a prefix is invalid, or if two controllers of a kind have the same prefix and may select the same object.
     pub(super) fn check_conditions(&self) -> Result<(), Box<ConditionsError>> {
         let factories: Vec<&Arc<dyn Factory>> =
             self.factories.iter().filter(|factory| factory.crd().is_some()).collect();
-        for (at, factory) in factories.iter().enumerate() {
+        for (index, factory) in factories.iter().enumerate() {
             let (kind, settings) = (factory.kind(), factory.settings());
             let prefix = &settings.condition_prefix;
             if !opgen_api::__private::is_type(&format!("{prefix}Available")) {
@@ -96,7 +97,8 @@ impl Operator {
                     && other.settings().condition_prefix == *prefix
                     && may_overlap(&other.settings().selection, &settings.selection)
             };
-            if factories[..at].iter().any(|other| clashes(&other)) {
+            // Each controller is compared with the earlier ones, so that each pair is compared once.
+            if factories[..index].iter().any(|other| clashes(&other)) {
                 let condition = format!("{prefix}Available");
                 return Err(Box::new(ConditionsError::Shared { kind, condition }));
             }
@@ -116,10 +118,12 @@ pub(super) struct StoredConditionsCheck {
 }
 
 impl StoredConditionsCheck {
-    /// Checks the objects of a controller. Reads only objects with a finalizer of another operator, so usually there is no call.
+    /// Checks that no other operator writes the conditions of a controller's objects. It reads at most [`MAX_CHECKED_OBJECTS`] objects
+    /// whose cached state has a finalizer of another operator, and looks at the field managers of their status. So usually it sends no
+    /// request.
     ///
     /// # Errors
-    /// If another operator writes the same conditions.
+    /// Fails if another operator writes the same conditions.
     pub(super) async fn run(&self, controller: &RunningController) -> Result<(), Box<ConditionsError>> {
         let control_loop = &controller.control_loop;
         if !is_checked(controller) {
@@ -129,8 +133,8 @@ impl StoredConditionsCheck {
         let own_finalizers: Vec<&str> =
             self.controllers.iter().map(|other| other.control_loop.finalizer.as_str()).collect();
         let entries = control_loop.source.objects().store().entries().into_iter();
-        let shared = entries.filter(|entry| has_finalizer_of_other(&entry.header, &kind.group, &own_finalizers));
-        let keys: Vec<ObjectKey> = shared.take(MAX_CHECKED_OBJECTS).map(|entry| entry.header.key.clone()).collect();
+        let suspects = entries.filter(|entry| has_finalizer_of_other(&entry.header, &kind.group, &own_finalizers));
+        let keys: Vec<ObjectKey> = suspects.take(MAX_CHECKED_OBJECTS).map(|entry| entry.header.key.clone()).collect();
         for key in keys {
             let target = Target { kind, namespace: key.namespace(), name: key.name() };
             // A list with a field selector: the role may not grant `get`.
@@ -151,8 +155,8 @@ impl StoredConditionsCheck {
         Ok(())
     }
 
-    /// Repeats the check after objects with a finalizer of another operator have appeared, until another operator writes the same
-    /// conditions. Logs that.
+    /// Repeats the check whenever an object with a finalizer of another operator has appeared. Returns after the first check that fails,
+    /// with an error in the log, and at once for a controller whose conditions are not checked.
     pub(super) async fn repeat(&self, controller: &RunningController) {
         while is_checked(controller) {
             controller.control_loop.wait_for_other_operator().await;
@@ -167,14 +171,15 @@ impl StoredConditionsCheck {
     }
 }
 
-/// Returns whether the conditions of a controller are compared with those of other operators.
+/// Returns whether the conditions of a controller are compared with those of other operators. Neither a controller of a foreign kind is
+/// checked, since it writes no status, nor one with a selector, since installations with selectors hand objects over to each other.
 fn is_checked(controller: &RunningController) -> bool {
     let control_loop = &controller.control_loop;
     control_loop.reconciler.owns_status() && !control_loop.source.has_selector()
 }
 
-/// Returns the name of another operator that writes a condition of an object, by the field managers of the status; `None` if
-/// there is none.
+/// Returns the name of an operator other than `operator` that writes a condition of an object; `None` if there is none. It is found in
+/// `metadata.managedFields`: an entry for the status that owns the condition and has the manager `<operator>/status`.
 fn other_writer(object: &Value, operator: &str, condition: &str) -> Option<String> {
     let path = ["f:status", "f:conditions", &format!("k:{{\"type\":\"{condition}\"}}")];
     let entries = object["metadata"]["managedFields"].as_array()?;
@@ -184,12 +189,13 @@ fn other_writer(object: &Value, operator: &str, condition: &str) -> Option<Strin
     status_entries.filter(owns_condition).find_map(|entry| operator_of(entry).filter(|other| other != operator))
 }
 
-/// Returns whether both selections may select the same object: they require no different values of the same label or field.
+/// Returns whether an object can match two selections, which is impossible only if they require different values of the same label or of
+/// the same field.
 fn may_overlap(one: &Selection, other: &Selection) -> bool {
     let contradicts = |value: Option<&String>, required: &String| value.is_some_and(|value| value != required);
-    let labels = one.labels.iter().any(|(name, value)| contradicts(other.labels.get(name), value));
-    let fields = one.fields.iter().any(|(path, value)| contradicts(other.fields.get(path), value));
-    !labels && !fields
+    let labels_differ = one.labels.iter().any(|(name, value)| contradicts(other.labels.get(name), value));
+    let fields_differ = one.fields.iter().any(|(path, value)| contradicts(other.fields.get(path), value));
+    !labels_differ && !fields_differ
 }
 
 #[cfg(test)]
@@ -209,7 +215,7 @@ mod tests {
         assert_eq!(writer(json!([own, other])), Some("dns".to_owned()));
         assert_eq!(writer(json!([own])), None);
         assert_eq!(writer(json!([entry("dns/status", "Apply", "DnsAvailable")])), None);
-        // A person's edit is none of an operator's.
+        // `kubectl edit` has a manager without the suffix `/status`, so it is no operator.
         assert_eq!(writer(json!([entry("kubectl-edit", "Update", "Available")])), None);
         assert_eq!(writer(json!([])), None);
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// The end of a wait; `None` never comes.
+/// The time at which a wait ends; with `None`, it never ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Deadline(Option<Instant>);
 
@@ -13,7 +13,8 @@ impl Deadline {
         Self(Instant::now().checked_add(timeout))
     }
 
-    /// Waits for some work until the deadline. Work that can end without waiting ends even after the deadline.
+    /// Runs a future until the deadline, and returns its output; `None` if the deadline passes first. The future is polled before the
+    /// clock is checked, so one that is ready at once completes even after the deadline.
     pub(super) async fn wait_for<T>(self, work: impl Future<Output = T>) -> Option<T> {
         match self.0 {
             Some(deadline) => timeout_at(deadline, work).await.ok(),

@@ -20,22 +20,23 @@ impl Operator {
         self.namespace.clone().unwrap_or_else(|| format!("{}-system", self.name))
     }
 
-    /// Returns the kinds with versions, controlled or defined, each once.
+    /// Returns the controlled and the defined kinds that declare a list of API versions (`Managed::VERSIONS`), each once, with the list.
     fn versions(&self) -> BTreeMap<Kind, Versions> {
         let controlled = self.factories.iter().map(|factory| (factory.kind(), factory.versions()));
         let defined = self.defined.iter().map(|defined| (defined.kind.clone(), defined.versions));
         controlled.chain(defined).filter_map(|(kind, versions)| Some((kind, versions?()))).collect()
     }
 
-    /// Returns the kinds whose objects the operator converts between versions.
+    /// Returns the kinds whose objects the operator converts between their API versions, by a conversion webhook.
     pub(crate) fn converted_kinds(&self) -> BTreeMap<Kind, Versions> {
         let mut versions = self.versions();
         versions.retain(|_, versions| versions.need_webhook());
         versions
     }
 
-    /// Returns the kinds with several versions, and the stored version of each. An operator of one namespace does not see all objects of
-    /// a kind, so it migrates none.
+    /// Returns the kinds with several API versions, each with the version in which the API server stores its objects. The operator
+    /// migrates the objects of these kinds to that version. It returns none for an operator of one namespace, which can't list all
+    /// objects of a kind.
     pub(super) fn migrated_kinds(&self) -> BTreeMap<Kind, &'static str> {
         let versions = if self.namespaced { BTreeMap::new() } else { self.versions() };
         let several = versions.into_iter().filter(|(_, versions)| versions.iter().count() > 1);
@@ -49,6 +50,7 @@ impl Operator {
 }
 
 impl Describe for Operator {
+    /// Collects what the manifests are generated from: the settings of the operator, and its kinds, buckets, webhooks and policies.
     fn project(&self) -> Result<Project, ProjectError> {
         let controllers = self.factories.iter().map(describe_controlled).collect::<Result<Vec<_>, _>>()?;
         let defined = self.defined.iter().map(describe_defined);
@@ -78,7 +80,7 @@ fn describe_controlled(factory: &Arc<dyn Factory>) -> Result<KindDescription, Pr
     let kind = factory.kind();
     let crd = derive_definition(&kind, || factory.crd())?;
     let codec = factory.clone();
-    // A factory returns `None` either for every object or for none.
+    // A factory returns `None` either for every object or for none, so `null` is enough to learn whether it supports round trips.
     let round_trip = factory
         .round_trip(&Value::Null)
         .map(|_| RoundTrip::new(move |object| codec.round_trip(object).unwrap_or_else(|| Ok(object.clone()))));
@@ -105,7 +107,7 @@ fn describe_controlled(factory: &Arc<dyn Factory>) -> Result<KindDescription, Pr
     })
 }
 
-/// Describes a kind without controller for the generation of manifests.
+/// Describes a kind that the operator defines but does not reconcile, for the generation of manifests. It has an empty tree.
 fn describe_defined(defined: &DefinedKind) -> Result<KindDescription, ProjectError> {
     /// The tree of a kind without controller.
     static EMPTY: Shape = Shape { node: Node::Custom, access: &[], children: &[] };
@@ -129,7 +131,8 @@ fn describe_defined(defined: &DefinedKind) -> Result<KindDescription, ProjectErr
     })
 }
 
-/// Derives a CustomResourceDefinition and encodes it as JSON. `None` for a foreign kind.
+/// Calls the function that derives the CustomResourceDefinition of a kind, and encodes its result as JSON; `None` for a foreign kind, whose
+/// definition belongs to another operator or to Kubernetes.
 fn derive_definition(
     kind: &Kind,
     definition: impl FnOnce() -> Option<CustomResourceDefinition>,

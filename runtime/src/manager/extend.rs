@@ -82,6 +82,7 @@ impl Operator {
 mod tests {
     use super::*;
 
+    /// Returns the error for the checks and handlers that `change` adds to an operator; `None` if they are valid.
     fn check(change: impl FnOnce(Operator) -> Operator) -> Option<String> {
         change(Operator::new("shop")).extensions.check().err().map(|error| error.to_string())
     }

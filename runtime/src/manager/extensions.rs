@@ -69,7 +69,7 @@ pub enum ExtensionError {
 }
 
 impl Extensions {
-    /// Adds those of another operator.
+    /// Adds the runnables, health checks, handlers, webhooks and policies of another operator of the process.
     pub(super) fn add(&mut self, other: &Self) {
         let Self { runnables, readyz, livez, handlers, webhooks, policies } = other.clone();
         self.runnables.extend(runnables);
@@ -86,13 +86,15 @@ impl Extensions {
         self.webhooks.iter().map(|handler| handler.description.clone()).collect()
     }
 
-    /// Checks that names and paths are valid and distinct.
+    /// Checks that the names of health checks, the paths of the handlers of the metrics server and the settings of webhooks are valid, and
+    /// that each name and path occurs once. The names of built-in checks and the paths of the metrics server itself are taken.
     ///
     /// # Errors
-    /// Fails for the first one that is not.
+    /// Fails for the first name, path or setting that is invalid or taken.
     pub(super) fn check(&self) -> Result<(), ExtensionError> {
         for (probe, checks) in [(Probe::Ready, &self.readyz), (Probe::Live, &self.livez)] {
             let mut names: BTreeSet<&str> = probe.own_checks().iter().copied().collect();
+            // `/readyz` of an operator with webhooks has one more built-in check.
             if probe == Probe::Ready && !self.webhooks.is_empty() {
                 names.insert(WEBHOOK_CHECK);
             }

@@ -31,7 +31,7 @@ pub(crate) async fn wait_for_sync(watches: &[Arc<dyn HasHealth>]) {
     for watch in watches {
         let mut state = watch.health().subscribe();
         while watch.health().is_undecided() {
-            // `watch` keeps the sender of its state, so this is not an error.
+            // `changed` fails only without a sender, and `watch` has the sender of its state, so this never happens.
             if state.changed().await.is_err() {
                 return;
             }

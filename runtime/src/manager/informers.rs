@@ -29,8 +29,9 @@ impl Informers {
         self.names.next().unwrap_or_default()
     }
 
-    /// Returns the source of the selected objects of a kind for an operator. Controllers of one kind and version with the same
-    /// selection share a source, and operators the cache and the watch of a source. `create` makes the first one.
+    /// Returns the source of the selected objects of a kind for a controller of `operator`: their watch, their cache, and the writes of
+    /// their finalizers and status. Controllers of an operator with the same kind, version and selection share a source. For another
+    /// operator the source is a new one with the same watch and cache. `create` makes the first source.
     pub(super) fn source(
         &mut self,
         operator: &str,
@@ -38,16 +39,16 @@ impl Informers {
         selection: &Selection,
         create: impl FnOnce() -> KubernetesSource,
     ) -> Arc<KubernetesSource> {
-        let serving: Vec<_> = self.sources.iter().filter(|source| source.serves(kind, selection)).collect();
-        if let Some(own) = serving.iter().find(|source| source.operator() == operator) {
+        let matching: Vec<_> = self.sources.iter().filter(|source| source.serves(kind, selection)).collect();
+        if let Some(own) = matching.iter().find(|source| source.operator() == operator) {
             return Arc::clone(own);
         }
-        let source = Arc::new(serving.first().map_or_else(create, |other| other.for_operator(operator)));
+        let source = Arc::new(matching.first().map_or_else(create, |other| other.for_operator(operator)));
         self.sources.push(source.clone());
         source
     }
 
-    /// Returns one source of each cache.
+    /// Returns one source of each cache, since the sources of several operators may share a cache.
     pub(super) fn caches(&self) -> Vec<Arc<KubernetesSource>> {
         let mut caches: Vec<Arc<KubernetesSource>> = Vec::new();
         for source in &self.sources {

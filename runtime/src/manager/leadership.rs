@@ -52,7 +52,10 @@ impl ElectedLead {
         self.metrics.set_leader(&self.options.name_of(&self.operator), leads);
     }
 
-    /// Waits for the lead.
+    /// Starts the election, and waits until this replica holds the Lease. The metrics then show that it leads.
+    ///
+    /// # Errors
+    /// Fails if the Lease is lost at once, or the task of the election ends.
     async fn acquire(&mut self) -> Result<(), LeadLoss> {
         let lock = Lock {
             options: &self.options,
@@ -67,6 +70,7 @@ impl ElectedLead {
         acquired
     }
 
+    /// Waits until the Lease is lost; forever if the election has not started.
     async fn wait_until_lost(&mut self) -> LeadLoss {
         let Some(election) = &mut self.election else { return std::future::pending().await };
         let loss = election.wait_until_lost().await;
@@ -74,6 +78,7 @@ impl ElectedLead {
         loss
     }
 
+    /// Ends the election, and releases the Lease if this replica holds it.
     async fn release(self) {
         self.set_leader(false);
         if let Some(election) = self.election {
@@ -83,8 +88,9 @@ impl ElectedLead {
 }
 
 impl Leadership {
-    /// Prepares the election of the lead of `leads` with these options, or the shards, if there are any. `client` reads and writes the
-    /// Leases.
+    /// Prepares how the run gets the right to write: by shards if the operator has any, else by leader election if there are `options`,
+    /// else as the only replica. The election starts later, and then keeps `leads` up to date, the state of the Leases that each write
+    /// checks. `client` reads and writes the Leases.
     ///
     /// # Errors
     /// Fails if an option can't be used.
@@ -97,9 +103,9 @@ impl Leadership {
     ) -> Result<Self, LeaderElectionError> {
         let count = operator.shards.and_then(ShardCount::new);
         let default = LeaderElection::default();
-        // The options of the Leases of shards, which need no leader election.
-        let leases = count.map(|_| operator.shard_leases.as_ref().or(options).unwrap_or(&default));
-        let Some(options) = leases.or(options) else { return Ok(Self::Alone) };
+        // Shards have Leases also if leader election is off, so they have default options.
+        let shard_options = count.map(|_| operator.shard_leases.as_ref().or(options).unwrap_or(&default));
+        let Some(options) = shard_options.or(options) else { return Ok(Self::Alone) };
         options.check()?;
         if let Some(count) = count {
             let facts = MemberFacts {
@@ -125,7 +131,7 @@ impl Leadership {
         Ok(Self::Elected(Box::new(elected)))
     }
 
-    /// Returns the leads; `None` without leader election and shards.
+    /// Returns the state of the Leases that each write checks; `None` if this replica is the only one, without leader election and shards.
     pub(super) fn leads(&self) -> Option<&Leads> {
         match self {
             Self::Alone => None,
@@ -139,7 +145,7 @@ impl Leadership {
         ProbedLead { leads: self.leads().cloned(), shards: self.shards().cloned() }
     }
 
-    /// Returns the shards, if there are any.
+    /// Returns the shards that this replica holds; `None` for an operator without shards.
     pub(super) fn shards(&self) -> Option<&Shards> {
         match self {
             Self::Sharded(sharded) => Some(sharded.shards()),
@@ -147,7 +153,8 @@ impl Leadership {
         }
     }
 
-    /// Returns the part that needs the lead, if there are shards and so no lead. `part` names such a part.
+    /// Returns the runnable or the upgrade hook because of which the run must be refused; `None` if there is none. `part` names the first
+    /// that needs the leader, and is called only with shards, because then no replica is the leader.
     pub(super) fn refused_part(&self, part: impl FnOnce() -> Option<String>) -> Option<String> {
         match self {
             Self::Sharded(_) => part(),
@@ -155,7 +162,8 @@ impl Leadership {
         }
     }
 
-    /// Wraps a client so that it writes only with the lead.
+    /// Wraps a client so that it refuses writes while this replica does not hold the Lease. Without leader election and shards, it returns
+    /// the client itself.
     pub(super) fn guard(&self, client: kube::Client) -> kube::Client {
         match self.leads() {
             Some(leads) => guard::guard_writes(client, leads.clone()),
@@ -163,11 +171,12 @@ impl Leadership {
         }
     }
 
-    /// Waits for the watches, at most for [`SYNC_TIMEOUT`], and then for the lead, or until this replica may take shards. Requested
-    /// searches for orphans are dropped meanwhile: with the lead, all children are searched. Returns at once without both.
+    /// Waits until the watches have synced, for at most [`SYNC_TIMEOUT`], and then until this replica leads; with shards, until it may
+    /// take shards. Without leader election and shards, it returns at once. Requests to search for orphans are dropped meanwhile, since
+    /// each controller requests a search of all children when it starts.
     ///
     /// # Errors
-    /// Fails if the lead is lost at once.
+    /// Fails if the Lease of this replica is lost at once.
     pub(super) async fn acquire(
         &mut self,
         watches: &[Arc<dyn HasHealth>],
@@ -193,17 +202,19 @@ impl Leadership {
         tokio::select! {
             biased;
             acquired = acquired => acquired.map_err(RunError::LeadLost),
+            // Never completes.
             _ = drop_searches => Ok(()),
         }
     }
 
-    /// Drops `led`, so that runnables with the lead start. With shards it is returned: there is no leader, so such runnables that are
-    /// added later never start.
+    /// Drops the sender `led`, whose receiver then starts the runnables that need the leader. With shards it returns the sender instead, so
+    /// that such runnables never start, also if they are added later: no replica is the leader.
     pub(super) fn announce<T>(&self, led: T) -> Option<T> {
         self.shards().map(|_| led)
     }
 
-    /// Takes and hands over shards while the operator runs, until a Lease is lost; forever without leader election and shards.
+    /// Waits until a Lease is lost, while the operator runs; forever without leader election and shards. With shards, it takes and hands
+    /// over shards meanwhile.
     pub(super) async fn hold(&mut self) -> RunError {
         match self {
             Self::Sharded(sharded) => RunError::LeadLost(sharded.hold().await),
@@ -211,7 +222,7 @@ impl Leadership {
         }
     }
 
-    /// Waits until a Lease is lost, during the shutdown; forever without leader election and shards.
+    /// Waits until a Lease is lost, during the shutdown; forever without leader election and shards. It takes no further shards.
     pub(super) async fn wait_until_lost(&mut self) -> RunError {
         let loss = match self {
             Self::Alone => std::future::pending().await,

@@ -39,6 +39,7 @@ pub(crate) struct ObservedOperator {
 }
 
 impl LiveOperator for ObservedOperator {
+    /// Returns the queue and the number of unready objects of each controller.
     fn controllers(&self) -> Vec<ControllerValues> {
         let values = |controller: &Arc<RunningController>| ControllerValues {
             name: controller.metrics().name.clone(),
@@ -48,6 +49,8 @@ impl LiveOperator for ObservedOperator {
         self.controllers.iter().map(values).collect()
     }
 
+    /// Returns the number and the bytes of the cached objects of each kind, by its full name; several caches of a kind are added up. The
+    /// heap bytes of the stored values are counted for primaries and children only: the closure of each other store returns 0.
     fn caches(&self) -> BTreeMap<String, CacheValues> {
         let mut caches = Caches::default();
         for source in &self.sources {
@@ -68,6 +71,7 @@ impl LiveOperator for ObservedOperator {
         caches.0
     }
 
+    /// Returns the states, restarts and panics of the watches of each kind, by its full name. A shared watch counts once.
     fn watches(&self) -> BTreeMap<String, WatchValues> {
         let mut distinct: Vec<&Health> = Vec::new();
         for watch in &self.watches {
@@ -90,6 +94,7 @@ impl LiveOperator for ObservedOperator {
         kinds.into_iter().collect()
     }
 
+    /// Returns the values of all connections to other clusters, in which remote nodes of the trees have their objects.
     fn clusters(&self) -> Vec<ClusterValues> {
         let states = self.controllers.iter().map(|controller| &controller.control_loop.shared);
         let clusters = states.filter_map(|state| state.remote_clusters.as_ref());
@@ -113,7 +118,8 @@ fn state_index(state: &WatchState) -> usize {
 struct Caches(BTreeMap<String, CacheValues>);
 
 impl Caches {
-    /// Adds the objects of a store. `heap` returns the bytes that a value has besides its fixed part.
+    /// Adds the number and the bytes of the objects of a store to those of its kind. `heap` returns the bytes that a stored value has on
+    /// the heap, besides its fixed part.
     fn add<V>(&mut self, kind: &Kind, store: &Store<V>, heap: impl Fn(&V) -> usize) {
         let values = self.0.entry(kind.full_name()).or_default();
         values.objects += store.len();
@@ -121,16 +127,16 @@ impl Caches {
     }
 }
 
-/// Returns a name for each controller: its kind in lower case, as in controller-runtime. Of kinds with the same name, and of
-/// several controllers of a kind, the later ones get the group or a number.
+/// Returns a distinct name for the controller of each of these kinds: the kind in lower case, as in controller-runtime. If an earlier
+/// controller has the name, the API group is added, provided that another kind has the same name, or else a number.
 pub(super) fn controller_names(kinds: &[Kind]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for kind in kinds {
         let short = kind.kind.to_lowercase();
         let long = format!("{short}.{}", kind.group);
         let numbered = (2_usize..).map(|number| format!("{short}-{number}"));
-        let is_other_kind = kinds.iter().any(|other| other != kind && other.kind.to_lowercase() == short);
-        let candidates = std::iter::once(short.clone()).chain(is_other_kind.then_some(long)).chain(numbered);
+        let is_ambiguous = kinds.iter().any(|other| other != kind && other.kind.to_lowercase() == short);
+        let candidates = std::iter::once(short.clone()).chain(is_ambiguous.then_some(long)).chain(numbered);
         names.extend(candidates.into_iter().find(|name| !names.contains(name)));
     }
     names

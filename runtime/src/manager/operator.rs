@@ -312,7 +312,8 @@ impl Operator {
         self
     }
 
-    /// Returns the settings of a controller, with the overrides from outside the code.
+    /// Returns the settings of a controller. Those that the command line, the environment or the configuration file set for its kind
+    /// override those of the code.
     pub(crate) fn settings_of(&self, factory: &dyn Factory) -> Settings {
         let mut settings = factory.settings().clone();
         if let Some(overrides) = self.overrides.get(&factory.kind()) {

@@ -35,8 +35,8 @@ impl<'o> Operators<'o> {
         self.iter().flat_map(|operator| operator.factories.iter().map(|factory| factory.kind())).collect()
     }
 
-    /// Returns the kinds that a shared watch delivers to consumers which decode them, in the versions of their types: the primaries
-    /// of controllers without selectors, and the objects of mapped kinds and listers.
+    /// Returns the kinds whose objects a shared watch delivers to consumers that decode them as Rust types, in the versions of these
+    /// types: the primaries of controllers without selectors, and the objects of mapped kinds and listers that need more than metadata.
     pub(super) fn kinds_decoded(self) -> Vec<Kind> {
         let mut decoded = Vec::new();
         for operator in self.iter() {
@@ -52,7 +52,7 @@ impl<'o> Operators<'o> {
         decoded
     }
 
-    /// Names the first upgrade hook, for the error that it needs the lead; `None` if there is no hook.
+    /// Returns a description of the first upgrade hook, for the error that it needs a leader; `None` if no controller has a hook.
     pub(super) fn upgrade_hook(self) -> Option<String> {
         let mut factories = self.iter().flat_map(|operator| &operator.factories);
         let hooked = factories.find(|factory| factory.settings().upgrade.is_some());
@@ -66,7 +66,9 @@ impl<'o> Operators<'o> {
         }
     }
 
-    /// Checks the names, conditions, trees and extensions of the operators. Returns the extensions of all.
+    /// Checks the operators before anything starts: their names are distinct, no two controllers write the same conditions, the manifests
+    /// of the trees can be parsed, no tree reads a kind in two versions, only the first operator has webhooks, and the extensions are
+    /// valid. Returns the extensions of all operators: runnables, health checks, handlers, webhooks and policies.
     ///
     /// # Errors
     /// Fails for the first mistake.

@@ -16,15 +16,17 @@ pub(crate) struct ProbedLead {
 }
 
 impl ProbedLead {
-    /// Fails if a lead was not renewed in time although it is held: the candidate or the clock is stuck.
+    /// Returns the result of the liveness check `lead`. It fails if this replica holds a Lease that was not renewed in time: the task of
+    /// the election must be stuck, since it would have renewed or lost the Lease.
     pub(super) fn check_live(&self) -> CheckResult {
         let is_overdue = self.leads.as_ref().is_some_and(Leads::is_overdue);
         let line = if is_overdue { "leader election: the lead was not renewed in time\n" } else { "" };
         CheckResult::of_failures("lead", line.to_owned())
     }
 
-    /// Fails if this replica is no member yet, or has not listed the objects of a shard. One that waits for the lead, or for the end of
-    /// members with another number of shards, is ready.
+    /// Returns the result of the readiness check `lead`. With shards, it fails until this replica has joined the members and has listed
+    /// the objects of each shard that it holds. A replica that waits for the Lease of the leader, or for the end of members with another
+    /// number of shards, is ready, so that a rolling update goes on.
     pub(super) fn check_ready(&self) -> CheckResult {
         match &self.shards {
             Some(shards) => match shards.describe_waiting() {
@@ -38,7 +40,8 @@ impl ProbedLead {
         }
     }
 
-    /// Returns the line of a replica that waits for the lead or for other members; `None` if it works.
+    /// Returns a line about what this replica waits for: the Lease of the leader, or with shards the end of members with another number of
+    /// shards; `None` if it waits for neither.
     pub(super) fn describe_waiting(&self) -> Option<String> {
         if let Some(shards) = &self.shards {
             return shards.describe_waiting();

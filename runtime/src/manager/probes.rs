@@ -51,7 +51,7 @@ pub(crate) struct ProbeTargets {
     counters: Counters,
 }
 
-/// Binds the address before anything starts, so that an invalid one is an error immediately.
+/// Binds the address of the probes before anything starts, so that an invalid one is an error at once. Without an address there are none.
 pub(crate) async fn bind(address: Option<SocketAddr>) -> Result<Option<Arc<TcpListener>>, RunError> {
     let Some(address) = address else { return Ok(None) };
     let listener = TcpListener::bind(address).await;
@@ -63,8 +63,8 @@ pub(crate) async fn serve(listener: Arc<TcpListener>, targets: ProbeTargets) {
     serve_with(listener, targets, &[]).await;
 }
 
-/// Serves the probes of a run that has not started. Each response ends its connection, so the next request of its client is one to
-/// [`serve`].
+/// Serves the probes of a run that has not started yet. Each response closes its connection: the next request of the client opens a new
+/// one, which [`serve`] accepts after the start.
 pub(super) async fn serve_before_start(listener: Arc<TcpListener>, targets: ProbeTargets) {
     serve_with(listener, targets, &[("connection", "close")]).await;
 }
@@ -95,6 +95,7 @@ impl axum::serve::Listener for Listener {
     type Io = tokio::net::TcpStream;
     type Addr = SocketAddr;
 
+    /// Accepts the next connection. After an error, it pauses and tries again.
     async fn accept(&mut self) -> (Self::Io, Self::Addr) {
         loop {
             match self.0.accept().await {
@@ -114,14 +115,14 @@ impl axum::serve::Listener for Listener {
 }
 
 impl ProbeTargets {
-    /// Returns the targets of operators without checks of the user. `counters` counts the panics of such checks.
+    /// Returns the targets of these operators; [`Self::with_checks`] adds the checks of the user, whose panics `counters` counts.
     pub(super) fn new(wirings: &[Wiring], failed_tasks: FailedTasks, lead: ProbedLead, counters: Counters) -> Self {
-        let required = |wiring: &Wiring| {
-            let required =
+        let controllers_with_watches = |wiring: &Wiring| {
+            let with_watches =
                 |controller: &Arc<RunningController>| (controller.clone(), wiring.required_watches(controller));
-            wiring.controllers.iter().map(required).collect::<Vec<_>>()
+            wiring.controllers.iter().map(with_watches).collect::<Vec<_>>()
         };
-        let controllers = wirings.iter().flat_map(required).collect();
+        let controllers = wirings.iter().flat_map(controllers_with_watches).collect();
         Self {
             watches: wirings.iter().flat_map(Wiring::watches).collect(),
             controllers,
@@ -135,14 +136,14 @@ impl ProbeTargets {
         }
     }
 
-    /// Returns the targets of a run that has not started yet: it is alive, and the reason is a check of its readiness.
+    /// Returns the targets of a run that has not started yet. `/livez` passes, and `/readyz` runs `reason`, the check of what it waits for.
     pub(super) fn before_start(reason: HealthCheck, counters: Counters) -> Self {
         let targets = Self::new(&[], FailedTasks::default(), ProbedLead::default(), counters);
         Self { readyz: vec![reason], ..targets }
     }
 
-    /// Adds the kinds whose objects this operator converts. A watch of one of them that fails because nobody converts does not make the
-    /// replica unready: API servers call the conversion of ready replicas only.
+    /// Adds the kinds whose objects this operator converts. A watch of such a kind may fail because no replica serves the conversion
+    /// webhook. Then this replica counts as ready all the same: API servers call the webhook of ready replicas only.
     pub(super) fn with_converted(self, kinds: impl IntoIterator<Item = Kind>) -> Self {
         Self { converted: Arc::new(kinds.into_iter().collect()), ..self }
     }
@@ -152,7 +153,7 @@ impl ProbeTargets {
         Self { has_buckets, readyz: not_open.into_iter().collect(), ..self }
     }
 
-    /// Returns whether a watch fails because no replica converts its objects.
+    /// Returns whether a watch fails because no replica serves the conversion webhook for its objects.
     fn waits_for_conversion(&self, watch: &dyn HasHealth) -> bool {
         let WatchState::Failing(why) = watch.health().state() else { return false };
         // The texts of kube-apiserver for a conversion that it could not call (one that answers with a failure reads differently), and for
@@ -167,7 +168,7 @@ impl ProbeTargets {
         Self { readyz: [self.readyz, extensions.readyz.clone()].concat(), livez: extensions.livez.clone(), ..self }
     }
 
-    /// Returns the response to a request: that of a probe, or of one of its checks.
+    /// Returns the status and the body for a request of a probe (`/readyz`) or of one of its checks (`/readyz/<check>`); 404 for others.
     async fn respond(&self, path: &str, query: &str) -> (StatusCode, String) {
         let (endpoint, check) = match path.trim_matches('/').split_once('/') {
             Some((endpoint, check)) => (endpoint, Some(check)),
@@ -175,10 +176,10 @@ impl ProbeTargets {
         };
         let not_found = || (StatusCode::NOT_FOUND, "not found; the probes are at /livez and /readyz\n".to_owned());
         let Some(probe) = Probe::at(endpoint) else { return not_found() };
-        let (query, only) = (ProbeQuery::parse(query), check.map(str::to_owned));
+        let (query, only_check) = (ProbeQuery::parse(query), check.map(str::to_owned));
         let report =
-            self.report(probe, |name| only.as_deref().map_or(!query.excludes(name), |only| only == name)).await;
-        match only {
+            self.report(probe, |name| only_check.as_deref().map_or(!query.excludes(name), |only| only == name)).await;
+        match only_check {
             None => report.respond(&query),
             Some(name) => report.respond_for(&name).unwrap_or_else(|| {
                 (StatusCode::NOT_FOUND, format!("not found; /{}?verbose lists the checks\n", probe.endpoint()))
@@ -186,7 +187,7 @@ impl ProbeTargets {
         }
     }
 
-    /// Runs the checks of a probe. Only those of the user's checks run that are wanted.
+    /// Runs the built-in checks of a probe, and the checks of the user that `is_wanted` selects by name. The others count as passed.
     async fn report(&self, probe: Probe, is_wanted: impl Fn(&str) -> bool) -> CheckReport {
         let failed_tasks = CheckResult::of_failures("tasks", self.failed_tasks.lines());
         let (mut results, checks) = match probe {
@@ -204,7 +205,7 @@ impl ProbeTargets {
         CheckReport { probe, results }
     }
 
-    /// Fails if a pass exceeds the limit of its controller.
+    /// Returns the result of the check `workers`, which fails while a pass exceeds the `pass_limit` of its controller.
     fn check_workers(&self) -> CheckResult {
         let overdue = self.controllers.iter().filter_map(|(controller, _)| {
             let (longest, limit) = (controller.longest_running_pass(), controller.settings().pass_limit);
@@ -220,7 +221,8 @@ impl ProbeTargets {
         CheckResult::of_failures("workers", overdue.collect())
     }
 
-    /// Returns a line for each watch. Fails unless each is open, or its kind is optional.
+    /// Returns the check `watches` with a line for each watch. It fails unless each watch is open, is of an optional kind, or waits for
+    /// the conversion webhook of this operator.
     fn check_watches(&self) -> CheckResult {
         let (mut unique_lines, mut lines, mut is_ok) = (BTreeSet::new(), String::new(), true);
         for watch in &self.watches {
@@ -236,14 +238,15 @@ impl ProbeTargets {
         CheckResult { name: "watches".to_owned(), is_ok, lines }
     }
 
-    /// Returns a line for each controller that has not started. One that waits for the lead alone does not fail.
+    /// Returns the check `controllers`, which fails with a line for each controller that has not started. One that waits only for the
+    /// Lease, or for a conversion webhook of this operator, is left out.
     fn check_controllers(&self) -> CheckResult {
         let is_waiting = self.lead.describe_waiting().is_some();
         let mut text = String::new();
         for (controller, required) in &self.controllers {
             let unsynced = || required.iter().filter(|watch| watch.health().is_undecided());
             let is_upgrading = controller.upgrade_state().is_some();
-            // See `with_converted`.
+            // The conversion webhook is called only if this replica is ready, see `with_converted`.
             if !is_upgrading && unsynced().any(|watch| self.waits_for_conversion(watch.as_ref())) {
                 continue;
             }
@@ -298,6 +301,7 @@ mod tests {
         targets(&Tasks::new(Counters::default()), lead)
     }
 
+    /// Returns targets without watches, controllers and checks of the user.
     fn targets(tasks: &Tasks, lead: ProbedLead) -> ProbeTargets {
         let (failed_tasks, counters) = (tasks.failed_tasks(), Counters::default());
         let (watches, controllers) = (Vec::new(), Vec::new());

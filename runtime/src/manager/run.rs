@@ -80,7 +80,10 @@ impl Operator {
         if chosen.is_all() && self.namespaced { Namespaces::new(vec![own.to_owned()]) } else { chosen }
     }
 
-    /// Runs the functions of [`Controller::initialize`](crate::Controller::initialize).
+    /// Runs the functions of [`Controller::initialize`](crate::Controller::initialize) one after the other.
+    ///
+    /// # Errors
+    /// Fails with the first function that fails or panics.
     async fn initialize(&self, client: &kube::Client) -> Result<(), RunError> {
         for factory in &self.factories {
             let Some(hook) = &factory.settings().initialize else { continue };
@@ -90,7 +93,7 @@ impl Operator {
         Ok(())
     }
 
-    /// Starts the controllers, whose workers start when their watches have synced.
+    /// Spawns a task for each controller, which starts its workers when the watches that it requires have synced.
     fn spawn_controllers(
         &self,
         client: Client,
@@ -115,7 +118,8 @@ impl Operator {
     }
 }
 
-/// Runs operators until SIGINT or SIGTERM, in the cluster of the environment. The options of the process are those of the first.
+/// Runs operators until SIGINT or SIGTERM, in the cluster of the environment. A second signal ends the run at once. The options of the
+/// process are those of the first operator.
 pub(super) async fn run_until_signal(operators: Operators<'_>, options: RunOptions) -> Result<(), RunError> {
     let base = operators.first;
     let has_leases = options.leader_election.is_some() || base.leader_election.is_some() || base.shards.is_some();
@@ -142,7 +146,9 @@ pub(super) async fn run_until_signal(operators: Operators<'_>, options: RunOptio
     }
 }
 
-/// Returns the client of the environment's cluster. Without Kubernetes, nothing uses the client, and no kubeconfig is read.
+/// Returns a client for the cluster of the kubeconfig, or of the service account of the Pod. If there are `leads`, the state of the Leases,
+/// its connections (other than those through a proxy) send nothing after the Lease has expired. Without Kubernetes, it reads no kubeconfig,
+/// and all calls of the client fail.
 async fn connect(base: &Operator, leads: Option<&Leads>) -> Result<kube::Client, RunError> {
     if base.without_kubernetes {
         return Ok(Client::disconnected().kube());
@@ -156,7 +162,8 @@ async fn connect(base: &Operator, leads: Option<&Leads>) -> Result<kube::Client,
     client.map_err(RunError::Client)
 }
 
-/// Runs operators with the client of the caller until `stop` completes. The options of the process are those of the first.
+/// Runs operators with the client of the caller until `stop` completes. The options of the process are those of the first operator. While
+/// it waits for required buckets, it serves the probes: `/livez` passes, and `/readyz` fails.
 pub(super) async fn run_until(
     operators: Operators<'_>,
     client: kube::Client,
@@ -175,7 +182,7 @@ pub(super) async fn run_until(
     run_served((operators, extensions), served, (options, probes), stop).await
 }
 
-/// Serves the probes of a run that waits for buckets, if they have an address.
+/// Serves the probes of a run that waits for buckets, if the probes have an address. It never returns.
 async fn serve_probes_before_start(
     base: &Operator,
     probes: Option<Arc<TcpListener>>,
@@ -188,7 +195,9 @@ async fn serve_probes_before_start(
     std::future::pending().await
 }
 
-/// Runs operators whose required buckets are open.
+/// Runs operators whose required buckets are open: binds the servers, wires the controllers, starts everything in the order of the module's
+/// documentation, and waits for `stop`, for a part that fails, or for the loss of a Lease. Then it shuts down. After the loss of a Lease it
+/// ends all tasks at once, since another replica may write.
 async fn run_served(
     (operators, extensions): (Operators<'_>, Extensions),
     ServedBuckets { client, kinds: bucket_kinds, unopened }: ServedBuckets,
@@ -219,7 +228,7 @@ async fn run_served(
         operator.wire(client.clone(), scope.clone(), &mut informers, &mut tasks, (leadership.shards(), &connector))
     };
     let wirings: Arc<[_]> = operators.iter().map(wire).collect();
-    // The metrics read it as long as the operators run.
+    // The metrics have a weak reference, so they read these values as long as the operators run.
     let observed: Arc<dyn LiveOperator> = Arc::new(spawn::observed(&informers, &wirings));
     base.metrics.observe(&observed);
     let targets = ProbeTargets::new(&wirings, tasks.failed_tasks(), leadership.probed(), base.counters.clone())
@@ -229,7 +238,9 @@ async fn run_served(
     runnables.start(RunnableGroup::BeforeCaches);
     spawn::spawn_informers(&informers, &wirings, &client, &namespaces, &mut tasks);
     let (watches, mut controllers) = (wirings.iter().flat_map(Wiring::watches).collect::<Vec<_>>(), JoinSet::new());
+    // The drop of `led` completes `lead`, which starts the runnables that need the leader.
     let (led, lead) = oneshot::channel::<()>();
+    // A kind that can't be listed delays the runnables that need no leader for the timeout only.
     let synced = async { drop(tokio::time::timeout(SYNC_TIMEOUT, wait_for_sync(&watches)).await) };
     let ended = tokio::select! {
         biased;
@@ -240,8 +251,8 @@ async fn run_served(
             if let Err(loss) = leadership.acquire(&watches, &wirings).await {
                 return loss;
             }
-            // With shards, it is kept, so that the runnables with the lead never start.
-            let _unled = leadership.announce(led);
+            // With shards, this keeps the sender, so that these runnables never start.
+            let _kept_sender = leadership.announce(led);
             for (operator, wiring) in operators.iter().zip(wirings.iter()) {
                 wiring.spawn_orphan_collector(&mut tasks);
                 spawn::spawn_migrations(operator, &client, &mut tasks);
@@ -255,7 +266,7 @@ async fn run_served(
         } => Err(error),
     };
     if matches!(ended, Err(RunError::LeadLost(_))) {
-        // The tasks that write end first.
+        // The tasks that write to the API server end first.
         drop((controllers, tasks));
         servers.end().await;
         webhooks.end().await;
@@ -266,7 +277,8 @@ async fn run_served(
     ended.and(shut_down(shutdown, leadership, webhooks).await)
 }
 
-/// Shuts down and releases the lead. Then it ends the webhooks and the export of spans, for which no other replica waits.
+/// Stops all parts of a run in order, and releases the Lease, so that another replica can lead. Then it ends the webhooks and the export of
+/// spans, for which no other replica waits. If the Lease is lost meanwhile, it returns at once.
 async fn shut_down(
     shutdown: Shutdown<'_>,
     mut leadership: Leadership,
@@ -285,13 +297,13 @@ async fn shut_down(
             return Err(loss);
         }
     };
-    // Nothing writes any more.
+    // No task writes any more, so another replica may lead.
     leadership.release().await;
     finish(webhooks, timeout, stop_time).await;
     stopped
 }
 
-/// Creates the leader election of a run: that of the options of the process, or that of the operator.
+/// Creates the leader election of a run, with the options and the client of `RunOptions` if they are set, else with those of the operator.
 fn leadership_of(
     base: &Operator,
     options: &RunOptions,
@@ -304,7 +316,8 @@ fn leadership_of(
     Leadership::new(base, election, leads, election_client, own_namespace)
 }
 
-/// Ends the webhooks and the export of spans after the release of the lead, since no other replica waits for them.
+/// Lets the webhooks finish their requests and ends them, and exports the last spans within the rest of the shutdown timeout, which began
+/// at `stop_time`. It runs after the release of the Lease, so no other replica waits for it. A zero timeout drops requests and spans.
 async fn finish(webhooks: ServedWebhooks, timeout: Duration, stop_time: tokio::time::Instant) {
     if !timeout.is_zero() {
         webhooks.drain().await;
@@ -314,7 +327,11 @@ async fn finish(webhooks: ServedWebhooks, timeout: Duration, stop_time: tokio::t
     tracing::info!("stopped");
 }
 
-/// Begins the run of the runnables; none has started. With shards, it refuses runnables and upgrade hooks that need the lead.
+/// Collects the runnables of the operators and of the handle for a run, without starting them.
+///
+/// # Errors
+/// Fails if an earlier run has used the handle. With shards no replica leads, so it also fails if a runnable or an upgrade hook needs the
+/// leader.
 fn begin_runnables(
     handle: Runnables,
     extensions: &Extensions,
@@ -369,7 +386,7 @@ async fn first_error(controllers: &mut JoinSet<Result<(), RunError>>) -> RunErro
         match result {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return error,
-            // Nobody would reconcile its objects. The end of the process is visible, and a restart reconciles them all.
+            // No worker would reconcile its objects. So the process ends, which is visible, and its restart reconciles them all.
             Err(error) => {
                 tracing::error!(%error, "a controller ended unexpectedly");
                 return RunError::Controller(error);

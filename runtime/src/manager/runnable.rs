@@ -67,7 +67,8 @@ pub(super) enum RunnableGroup {
 }
 
 impl Runnable {
-    /// Creates a runnable that needs the lead. The name is for messages. The function runs once in each run of an operator.
+    /// Creates a runnable that starts only in the replica that leads. The name is for messages. The function runs once in each run of an
+    /// operator.
     pub fn new<F>(name: impl Into<String>, work: impl Fn(RunnableContext) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<()>> + Send + 'static,
@@ -168,7 +169,7 @@ impl RunnableContext {
     pub fn stopped(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut stopped = self.stopped.clone();
         async move {
-            // Without its sender the run has ended, which is a stop as well.
+            // The wait fails only if the sender is dropped: then the run has ended, which is a stop as well.
             let _ = stopped.wait_for(|is_stopped| *is_stopped).await;
         }
     }
@@ -183,6 +184,7 @@ impl RunnableContext {
     pub fn elected(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut elected = self.elected.clone();
         async move {
+            // The wait fails only if the run has ended, and then this replica never leads.
             if elected.wait_for(|is_elected| *is_elected).await.is_err() {
                 std::future::pending().await
             }

@@ -47,8 +47,8 @@ struct RunningGroup {
 }
 
 impl RunnableGroups {
-    /// Begins the run of a handle with the runnables that were added to it and the `own` ones of the operators. Nothing starts yet.
-    /// Returns `None` if a run of the handle has begun before.
+    /// Begins a run with the runnables of the operators (`own`) and those that the user has added to `handle`, sorted into their groups.
+    /// No runnable starts yet. Returns `None` if an earlier run has used the handle.
     pub(super) fn new(handle: Runnables, own: &[Runnable], run: RunFacts, counters: Counters) -> Option<Self> {
         let (waiting, added) = handle.begin()?;
         let mut groups = Self {
@@ -79,8 +79,8 @@ impl RunnableGroups {
         }
     }
 
-    /// Starts the group without lead when `synced` completes, the group with lead when `lead` completes as well, and each runnable
-    /// that is added meanwhile. Returns the error of the first runnable that fails.
+    /// Starts the runnables that need no leader when `synced` completes, the runnables that need the leader when `lead` completes as well,
+    /// and each runnable that is added after the start of its group. Returns the error of the first runnable that fails.
     pub(super) async fn supervise(
         &mut self,
         synced: impl Future<Output = ()>,
@@ -114,8 +114,8 @@ impl RunnableGroups {
         }
     }
 
-    /// Stops a group and waits for its runnables, until the deadline. Logs their errors. Returns the names of those
-    /// that did not end.
+    /// Tells the runnables of a group to stop, waits for their ends until the deadline, and aborts those that still run. Logs the errors
+    /// of runnables that fail meanwhile. Returns the names of the aborted runnables.
     pub(super) async fn stop(&mut self, group: RunnableGroup, deadline: Deadline) -> Vec<String> {
         let group = self.group(group);
         group.waiting.clear();
@@ -133,7 +133,7 @@ impl RunnableGroups {
         std::mem::take(&mut group.names).into_values().collect()
     }
 
-    /// Starts a runnable whose group runs, or keeps it for the start of its group.
+    /// Starts a runnable if its group has started; otherwise keeps it until the group starts.
     fn accept(&mut self, runnable: Runnable) {
         let (run, runnables, elected) = (self.run.clone(), self.handle.clone(), self.elected.subscribe());
         let counters = self.counters.clone();
@@ -150,6 +150,7 @@ impl RunnableGroups {
         group.names.insert(task.id(), name);
     }
 
+    /// Returns the state of a group.
     fn group(&mut self, group: RunnableGroup) -> &mut RunningGroup {
         match group {
             RunnableGroup::BeforeCaches => &mut self.before_caches,
@@ -165,7 +166,8 @@ impl Drop for RunnableGroups {
     }
 }
 
-/// Runs a runnable to its end, or until its own shutdown timeout has passed. A panic is an error.
+/// Runs the function of a runnable until it returns, and returns the name with the result. A panic is counted and becomes an error. A
+/// function that does not return within the runnable's own shutdown timeout after the stop is dropped, which counts as success.
 async fn run_to_end(runnable: Runnable, context: RunnableContext, counters: Counters) -> Ended {
     let (stopped, timeout) = (context.stopped(), runnable.shutdown_timeout);
     let overdue = async {
@@ -202,7 +204,7 @@ async fn next_end<const N: usize>(mut groups: [&mut RunningGroup; N]) -> Ended {
                     group.names.remove(&id);
                     return Poll::Ready(ended);
                 }
-                // Panics are caught, and only the end of the run aborts a runnable.
+                // Not expected here: `run_to_end` catches panics, and a runnable is aborted only at the end of the run.
                 Poll::Ready(Some(Err(error))) => {
                     let name = group.names.remove(&error.id()).unwrap_or_default();
                     return Poll::Ready((name, Err(Error::unexpected(error))));

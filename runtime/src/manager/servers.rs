@@ -40,9 +40,9 @@ pub(super) struct Servers {
 }
 
 impl Servers {
-    /// Binds the addresses, so that an invalid one is an error before anything starts; that of the probes is bound already. A
-    /// self-signed certificate of the metrics gets the names of the operator's Service. Without webhooks, their address is not bound.
-    /// `client` checks no lead: every replica keeps the certificates of its webhooks.
+    /// Binds the addresses of the metrics and of the webhooks, so that an invalid one is an error before anything starts; the listener of
+    /// the probes is bound already. A self-signed certificate of the metrics server gets the DNS names of the operator's Service. Without
+    /// webhooks, their address is not bound. `client` writes without the Lease, because every replica renews the webhook certificates.
     pub(super) async fn bind(
         (options, probes): (ServerOptions, Option<Arc<TcpListener>>),
         extensions: &Extensions,
@@ -90,7 +90,8 @@ impl Servers {
         Ok(Self { probes, metrics, webhooks, converted: kinds })
     }
 
-    /// Spawns the tasks that serve. The addresses stay bound while a task is started again.
+    /// Spawns the tasks that serve the probes and the metrics into `tasks`. The returned webhooks have tasks of their own, since they end
+    /// later. The addresses stay bound while a task is started again.
     pub(super) fn spawn(
         self,
         mut extensions: Extensions,
@@ -129,7 +130,7 @@ pub(super) struct ServedWebhooks {
 }
 
 impl ServedWebhooks {
-    /// Ends the webhooks without a failed request.
+    /// Lets the webhooks respond until no API server calls this replica any more, and waits for the requests that are being handled.
     pub(super) async fn drain(&self) {
         if let Some(server) = &self.server {
             server.drain().await;
@@ -145,7 +146,7 @@ impl ServedWebhooks {
     }
 }
 
-/// Returns the check of `/readyz` that fails until the webhooks are served.
+/// Returns the check of `/readyz` that fails until the webhooks are served with a valid certificate that the API server trusts.
 fn webhook_check(server: RunningWebhookServer) -> HealthCheck {
     HealthCheck::new(WEBHOOK_CHECK, move || {
         ready(server.problem().map_or(Ok(()), |problem| yield_because("WebhooksNotServed", problem)))

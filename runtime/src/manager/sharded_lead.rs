@@ -23,7 +23,7 @@ pub(super) struct ShardedLead {
 }
 
 impl ShardedLead {
-    /// Prepares the shards. This replica has joined no members yet.
+    /// Prepares the membership of this replica, and registers its shards in the metrics. It takes no Lease yet.
     pub(super) fn new(facts: MemberFacts, shards: Shards, metrics: &Metrics) -> Self {
         let lease = facts.lease_name();
         metrics.set_leader(&lease, false);
@@ -39,20 +39,21 @@ impl ShardedLead {
         self.shards.leads()
     }
 
-    /// Joins the members. Returns when this replica may take shards.
+    /// Joins the members, which are the replicas that share the shards: takes a Lease of its own, and waits until no member with another
+    /// number of shards is left. Then this replica may take shards. A second call returns at once.
     ///
     /// # Errors
-    /// Fails if its Lease is lost.
+    /// Fails if the Lease of this replica is lost.
     pub(super) async fn join(&mut self, on_open: OnShardOpen) -> Result<(), LeadLoss> {
         let Some(facts) = self.facts.take() else { return Ok(()) };
-        // It is stored before it has joined, so that a stop meanwhile releases its Lease.
+        // The coordinator is stored before it has joined, so that a stop meanwhile releases its Lease.
         let coordinator = self.coordinator.insert(ShardCoordinator::start(facts, self.shards.clone(), on_open));
         let joined = coordinator.join().await;
         self.metrics.set_leader(&self.lease, joined.is_ok());
         joined
     }
 
-    /// Takes and hands over shards until a Lease is lost.
+    /// Takes and hands over shards until a Lease is lost. It never returns if this replica has not joined the members.
     pub(super) async fn hold(&mut self) -> LeadLoss {
         let Some(coordinator) = &mut self.coordinator else { return std::future::pending().await };
         let loss = coordinator.run().await;
@@ -60,7 +61,7 @@ impl ShardedLead {
         loss
     }
 
-    /// Waits until a Lease is lost, without changes of the shards.
+    /// Waits until a Lease is lost, without taking further shards. It never returns if this replica has not joined the members.
     pub(super) async fn wait_until_lost(&mut self) -> LeadLoss {
         let Some(coordinator) = &mut self.coordinator else { return std::future::pending().await };
         let loss = coordinator.wait_until_lost().await;
@@ -68,7 +69,7 @@ impl ShardedLead {
         loss
     }
 
-    /// Releases all Leases.
+    /// Releases the Lease of this member and the Leases of its shards.
     pub(super) async fn release(self) {
         self.metrics.set_leader(&self.lease, false);
         if let Some(coordinator) = self.coordinator {

@@ -31,11 +31,12 @@ pub(super) struct Shutdown<'r> {
 type InterruptedPass = (Arc<RunningController>, ObjectKey);
 
 impl Shutdown<'_> {
-    /// Stops everything: no new pass begins; the runnables without lead end; the runnables with lead and the running passes; the
-    /// writer of events; the watches; the runnables before caches; the servers.
+    /// Stops the parts of the run in this order: no new pass begins, then the runnables that need no leader end, then the runnables that
+    /// need the leader and the running passes, the writer of events, the watches, the runnables before caches, and the servers. A pass that
+    /// exceeds the timeout is interrupted, and the status of its object says so.
     ///
     /// # Errors
-    /// Fails if something did not end within the timeout, unless the timeout is zero.
+    /// Fails if passes or runnables did not end within the timeout, unless the timeout is zero.
     pub(super) async fn run(mut self) -> Result<(), RunError> {
         let deadline = Deadline::after(self.timeout);
         self.runnables.close();
@@ -50,6 +51,7 @@ impl Shutdown<'_> {
         unfinished.extend(late.into_iter().map(describe_runnable));
         let interrupted = self.interrupt_passes();
         unfinished.extend(interrupted.iter().map(|(controller, key)| describe_pass(controller, key)));
+        // The reports record events after the deadline, so the writer of events gets more time.
         let flush_deadline = if interrupted.is_empty() || self.timeout.is_zero() {
             deadline
         } else {
@@ -75,7 +77,7 @@ impl Shutdown<'_> {
         self.wirings.iter().flat_map(|wiring| &wiring.controllers)
     }
 
-    /// Ends the workers at once. Returns the passes that were running.
+    /// Aborts the tasks of the controllers with their workers. Returns the passes that were running.
     fn interrupt_passes(&mut self) -> Vec<InterruptedPass> {
         let passes = self.controllers_of_all().flat_map(|controller| {
             controller.running_passes().into_iter().map(|key| (controller.clone(), key)).collect::<Vec<_>>()
@@ -90,8 +92,8 @@ impl Shutdown<'_> {
     }
 }
 
-/// Reports interrupted passes in the status of their objects, as far as [`REPORT_TIMEOUT`] allows. The lead is still held and
-/// checked: without it, nothing is written.
+/// Reports interrupted passes in the status of their objects, as many as [`REPORT_TIMEOUT`] allows. This replica still holds its Lease. The
+/// client refuses the writes if the Lease is lost meanwhile.
 async fn report(passes: Vec<InterruptedPass>) {
     let count = passes.len();
     let reports = stream::iter(passes).for_each_concurrent(CONCURRENT_REPORTS, |(controller, key)| async move {

@@ -42,6 +42,7 @@ mod system {
     }
 
     impl StopSignals for Signals {
+        /// Waits for the next SIGINT or SIGTERM.
         fn next(&mut self) -> BoxFuture<'_, ()> {
             async {
                 tokio::select! {
@@ -83,6 +84,7 @@ mod system {
     }
 
     impl StopSignals for ConsoleEvents {
+        /// Waits for the next console event that ends the process.
         fn next(&mut self) -> BoxFuture<'_, ()> {
             async {
                 tokio::select! {

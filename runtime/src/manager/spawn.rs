@@ -17,8 +17,8 @@ use crate::{
 use futures::FutureExt;
 use std::sync::Arc;
 
-/// Spawns the tasks of all watches and channels. Primaries without a selector share their watch with the references, mapped objects
-/// and listers of the same kind.
+/// Spawns the tasks of all watches, and of the channels by which user code enqueues primaries. Primaries without a selector share their
+/// watch with the references, mapped objects and listers of the same kind.
 pub(super) fn spawn_informers(
     informers: &Informers,
     wirings: &[Wiring],
@@ -59,7 +59,8 @@ fn spawn_primary_informer(
 ) {
     let uses_cache =
         |controller: &&Arc<RunningController>| source.shares_cache(controller.control_loop.source.objects());
-    let users: Vec<_> = wirings.iter().filter(|wiring| wiring.controllers.iter().any(|c| uses_cache(&c))).collect();
+    let has_user = |wiring: &&Wiring| wiring.controllers.iter().any(|controller| uses_cache(&controller));
+    let users: Vec<_> = wirings.iter().filter(has_user).collect();
     users.iter().for_each(|wiring| wiring.collect_orphans_on_recovery(source.health(), tasks));
     let controllers = users.iter().flat_map(|wiring| wiring.controllers.iter().filter(uses_cache).cloned());
     let controllers: Arc<[_]> = controllers.collect();
@@ -83,14 +84,15 @@ fn spawn_primary_informer(
     });
 }
 
-/// Returns the parts of the operators that their metrics read.
+/// Returns the queues, caches and watches of the operators, which the metrics read at each scrape.
 pub(super) fn observed(informers: &Informers, wirings: &[Wiring]) -> ObservedOperator {
     let mut observed = ObservedOperator { sources: informers.caches(), ..ObservedOperator::default() };
     wirings.iter().for_each(|wiring| wiring.add_to_observed(&mut observed));
     observed
 }
 
-/// Spawns the migrations of the stored objects, which need the lead.
+/// Spawns a task for each kind with several API versions, which rewrites its objects in the stored version. The tasks write, so call this
+/// only when the replica leads.
 pub(super) fn spawn_migrations(operator: &Operator, client: &Client, tasks: &mut Tasks) {
     for (kind, stored) in operator.migrated_kinds() {
         let name = format!("migration of stored {kind}");

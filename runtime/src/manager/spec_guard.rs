@@ -5,7 +5,8 @@ use http::{Method, Request};
 use kube::client::Body;
 use serde_json::Value;
 
-/// Wraps a client so that it refuses requests that change the spec of an existing object of a kind.
+/// Wraps the client of an upgrade hook so that it refuses to change the spec of an existing object of a kind, which belongs to the user:
+/// PUT and PATCH requests for such an object whose body has a spec. All other requests pass.
 pub(super) fn forbid_spec_changes(client: kube::Client, kind: &Kind) -> kube::Client {
     let (namespace, kind) = (client.default_namespace().to_owned(), kind.clone());
     let service = tower::service_fn(move |request: Request<Body>| {
@@ -29,32 +30,37 @@ pub(super) fn forbid_spec_changes(client: kube::Client, kind: &Kind) -> kube::Cl
 
 /// Returns whether a path is that of an object of the kind, in any version, and of no subresource.
 fn is_object_of(kind: &Kind, path: &str) -> bool {
+    // A prefix before `api` or `apis` may come from the URL of the cluster.
     let mut segments = path.trim_matches('/').split('/').skip_while(|segment| !matches!(*segment, "api" | "apis"));
     let group = match segments.next() {
         Some("apis") => segments.next().unwrap_or_default(),
         _ => "",
     };
-    let rest: Vec<_> = segments.skip(1).collect();
-    let rest = match rest.as_slice() {
-        ["namespaces", _, rest @ ..] if rest.len() == 2 => rest,
-        rest => rest,
+    // The next segment is the version.
+    let after_version: Vec<_> = segments.skip(1).collect();
+    let resource_and_name = match after_version.as_slice() {
+        ["namespaces", _, in_namespace @ ..] if in_namespace.len() == 2 => in_namespace,
+        // The path of a cluster-scoped object, such as a Namespace, also has two segments; those of lists and subresources don't.
+        cluster_scoped => cluster_scoped,
     };
-    group == kind.group && matches!(rest, [plural, _] if *plural == kind.plural)
+    group == kind.group && matches!(resource_and_name, [plural, _] if *plural == kind.plural)
 }
 
-/// Returns whether the body of a write has a spec, as an object, as a merge patch, or as an operation of a JSON patch. A body that
-/// can't be decoded counts as one that has.
+/// Returns whether the body of a write has a spec: as a field of an object or of a merge patch, or as the target of an operation of a JSON
+/// patch. A body that can't be decoded counts as one with a spec.
 fn has_spec(body: &[u8]) -> bool {
+    // The empty path of a JSON patch is the whole object.
     let touches_spec = |path: &Value| {
         path.as_str().is_none_or(|path| path.is_empty() || path == "/spec" || path.starts_with("/spec/"))
     };
     match serde_json::from_slice::<Value>(body) {
+        // The operation `test` changes nothing, and `move` also removes the value at `from`.
         Ok(Value::Array(operations)) => operations.iter().any(|operation| {
             operation["op"] != "test"
                 && (touches_spec(&operation["path"]) || operation["op"] == "move" && touches_spec(&operation["from"]))
         }),
         Ok(object) => object.get("spec").is_some(),
-        // An apply may be YAML.
+        // The body of a server-side apply may be YAML.
         Err(_) => serde_saphyr::from_slice::<Value>(body).map_or(true, |object| object.get("spec").is_some()),
     }
 }

@@ -80,7 +80,8 @@ struct StoredVersions {
 }
 
 impl StorageMigration {
-    /// Migrates the objects, and again whenever another version may be stored. It never returns.
+    /// Migrates the objects, and repeats this forever with growing delays: after a failure to try again, and after a success because
+    /// another release may have changed the stored version meanwhile. It never returns.
     pub(super) async fn run(&self) {
         let (mut delay, mut failures) = (MIN_DELAY, None);
         loop {
@@ -105,7 +106,8 @@ impl StorageMigration {
         }
     }
 
-    /// Makes one attempt. If the definition is still that of the attempt before, it writes only the objects that failed.
+    /// Makes one attempt to write all objects in the stored version, and then to remove the other versions from the list in the status of
+    /// the definition. If the definition still has the generation of the earlier `failures`, it writes only the objects that failed.
     async fn attempt(&self, failures: Option<Failures>) -> Result<Progress, CallError> {
         let Some(definition) = self.definition().await? else { return Ok(Progress::OtherDefinition) };
         let Self { kind, stored, .. } = self;
@@ -117,8 +119,10 @@ impl StorageMigration {
         }
         let is_same = |failures: &Failures| failures.generation == definition.generation;
         let objects = match failures.filter(is_same) {
+            // The resourceVersions may be outdated by now, so `rewrite` reads them.
             Some(failures) => failures.objects.into_iter().map(|object| (object, None)).collect(),
             None => {
+                // Until then, some API servers may still store objects in the earlier version.
                 sleep(PROPAGATION).await;
                 self.objects().await?
             }
@@ -139,7 +143,7 @@ impl StorageMigration {
         self.trim(&definition).await
     }
 
-    /// Lists all objects with their versions.
+    /// Lists the namespace, the name and the resourceVersion of all objects of the kind.
     async fn objects(&self) -> Result<Vec<(ObjectName, Option<String>)>, CallError> {
         let metadata = Client::new(self.client.metadata_kube_client());
         let all = Target { kind: &self.kind, namespace: None, name: "" };
@@ -150,8 +154,9 @@ impl StorageMigration {
         metadata.list_each(all, Selectors::default(), identity).await
     }
 
-    /// Makes the API server write an object again, unless it is gone. The version keeps the write from creating it again. After a
-    /// conflict, the object is read again: a webhook, too, can refuse a write with that status.
+    /// Sends a patch that changes nothing, so that the API server stores the object again, in the stored version. A deleted object is a
+    /// success; the resourceVersion in the patch keeps it from being created again. After a response with 409, the object is read and
+    /// patched again, up to [`REWRITE_ATTEMPTS`] times: another client has changed it, or a webhook refuses the write with this status.
     async fn rewrite(&self, target: Target<'_>, mut version: Option<String>) -> Result<(), CallError> {
         let mut attempts = 0;
         loop {
@@ -172,8 +177,8 @@ impl StorageMigration {
         }
     }
 
-    /// Trims the list of versions, if the stored version is still the same. Other changes of the definition, such as those of its
-    /// certificate authorities, do not matter.
+    /// Reduces the list of versions in the status of the definition to the stored version, unless that version or the list has changed
+    /// since `before`. Other changes of the definition, such as those of its certificate authorities, only cause another try.
     async fn trim(&self, before: &StoredVersions) -> Result<Progress, CallError> {
         let (Self { kind, stored, .. }, definitions) = (self, kind_of::<CustomResourceDefinition>());
         let name = kind.full_name();
@@ -199,7 +204,7 @@ impl StorageMigration {
         Ok(Progress::Changed)
     }
 
-    /// Reads the definition; `None` if it does not exist.
+    /// Reads the CustomResourceDefinition of the kind, and returns its stored and its listed versions; `None` if it does not exist.
     async fn definition(&self) -> Result<Option<StoredVersions>, CallError> {
         let (kind, name) = (kind_of::<CustomResourceDefinition>(), self.kind.full_name());
         let target = Target { kind: &kind, namespace: None, name: &name };

@@ -19,8 +19,8 @@ pub(super) struct UpgradeRunner {
 }
 
 impl UpgradeRunner {
-    /// Runs the upgrade hook of a controller, if it has one that has not succeeded for this version yet. After a failure it runs
-    /// again, however often.
+    /// Runs the upgrade hook of a controller until it succeeds, with growing delays after failures. A hook that has succeeded for this
+    /// version in an earlier run is skipped. Meanwhile, `/readyz` and the verb `why` show the state that this function sets.
     pub(super) async fn run(self, controller: &RunningController) {
         let Some(hook) = &controller.settings().upgrade else { return };
         let kind = controller.control_loop.source.kind();

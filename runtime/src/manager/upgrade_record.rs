@@ -55,10 +55,10 @@ pub(crate) struct Unfinished {
 }
 
 impl UpgradeRecord {
-    /// Reads the entry; an empty one if the ConfigMap or its key does not exist.
+    /// Reads the entry of the kind, a key of the operator's ConfigMap; an empty entry if the ConfigMap or its key does not exist.
     ///
     /// # Errors
-    /// If the call fails, or if the entry can't be decoded.
+    /// Fails if the call fails, or if the entry can't be decoded.
     pub(crate) async fn read(&self) -> Result<RecordEntry> {
         let name = record_name(&self.operator);
         let stored = self.api().get_opt(&name).await.map_err(|error| self.call_error("read", error))?;
@@ -71,7 +71,7 @@ impl UpgradeRecord {
         })
     }
 
-    /// Writes the entry, and creates the ConfigMap if it does not exist.
+    /// Writes the entry of the kind by a merge patch, which keeps the entries of other kinds; creates the ConfigMap if it does not exist.
     pub(super) async fn write(&self, entry: &RecordEntry) -> Result<()> {
         let (name, json) = (record_name(&self.operator), serde_json::to_string(entry)?);
         let data = json!({"data": {self.kind.full_name(): json}});
@@ -83,7 +83,7 @@ impl UpgradeRecord {
         let created: ConfigMap = serde_json::from_value(json!({"metadata": {"name": name}, "data": data["data"]}))?;
         let params = PostParams { field_manager: Some(self.operator.clone()), ..PostParams::default() };
         match self.api().create(&params, &created).await {
-            // Another controller of the operator has created it.
+            // Another controller of the operator has created the ConfigMap since the first patch.
             Err(kube::Error::Api(status)) if status.code == StatusCode::CONFLICT => {
                 patch().await.map(drop).map_err(|error| self.call_error("write", error))
             }

@@ -179,7 +179,7 @@ impl Operator {
         self
     }
 
-    /// Adds a webhook for a kind. `permissions` are those of its reads.
+    /// Adds a validating or a defaulting webhook for a kind. `permissions` are those that its function needs to read other objects.
     fn with_webhook<K: Typed>(
         mut self,
         mode: Mode,

@@ -40,7 +40,8 @@ use std::{
 use tokio::sync::{Mutex, mpsc};
 
 impl Operator {
-    /// Creates the controllers, their sources and their event handlers. Nothing runs yet, except the writer of events.
+    /// Creates the controllers of the operator with their caches, their sources (the watches of primaries) and their event handlers.
+    /// Nothing runs yet, except the task that writes Kubernetes events. `connector` creates clients for other clusters.
     pub(crate) fn wire(
         &self,
         client: Client,
@@ -71,6 +72,7 @@ impl Operator {
                 counters: self.counters.clone(),
                 metrics: self.metrics.controller(&name, settings.workers),
             };
+            // `None` for a tree without nodes in other clusters.
             let clusters = ConnectedClusters::of_tree(factory.shape(), &facts, &connector, &namespaces);
             let state = ControllerState {
                 namespaces: namespaces.clone(),
@@ -90,6 +92,7 @@ impl Operator {
                 let is_all = selection.is_all();
                 let source = KubernetesSource::new(client.clone(), kind, &self.name, namespaces, selection);
                 let source = source.with_shards(shards.cloned());
+                // A source with a selector has a watch of its own, and so a health of its own.
                 if is_all { source.with_health(health) } else { source }
             });
             let reconciler = factory.reconciler(source.objects().codec()).0;
@@ -132,8 +135,8 @@ fn stores_of_kinds<V>(stores: &BTreeMap<Kind, Arc<V>>, kinds: &[Kind]) -> BTreeM
     selected.map(|(kind, store)| (kind.clone(), store.clone())).collect()
 }
 
-/// Creates the handlers of mapped kinds and of listers. Gives each controller the list of its watches, and its causal chains the kinds
-/// whose changes enqueue primaries.
+/// Creates the handlers of mapped kinds and of listers. Sets the watches of each controller, and registers in `CausalChains` the kinds
+/// whose changes enqueue primaries that are not their owners. `CausalChains` detects passes that trigger each other without end.
 fn create_handlers(
     controllers: &[Arc<RunningController>],
     healths: &HealthRegistry,
@@ -194,7 +197,7 @@ pub(crate) struct Wiring {
 }
 
 impl Wiring {
-    /// Spawns the tasks of the channels.
+    /// Spawns a task for each channel of the controllers, which enqueues the primaries that user code pushes into the channel.
     pub(super) fn spawn_channels(&self, tasks: &mut Tasks) {
         for controller in &self.controllers {
             for receiver in &controller.settings().channels {
@@ -207,7 +210,8 @@ impl Wiring {
         }
     }
 
-    /// Spawns the tasks of the watches of children, which no other operator shares: they select by the label of this one.
+    /// Spawns the tasks of the watches of children. Other operators don't share these watches, which select by the label of this operator.
+    /// Also spawns the tasks that request a collection of orphans when a watch of referenced objects recovers.
     pub(super) fn spawn_child_informers(&self, tasks: &mut Tasks) {
         for children in self.children.iter() {
             self.spawn_child_informer(children, tasks);
@@ -233,7 +237,7 @@ impl Wiring {
         };
         let watched = children.clone();
         let controllers: Arc<[_]> = self.controllers.iter().filter(uses_cache).cloned().collect();
-        // The shard of a child is that of its owner, so the server can't select.
+        // `false`: the API server can select by the uid of a child only, and not by that of its owner, which decides about the shard.
         let shards = self.shards.clone().map(|shards| (shards.clone(), shards.add_watch(&children.health, false)));
         let name = format!("informer of {kind} with the operator's label");
         tasks.spawn(name, Some(children.health.clone()), OnEnd::Restart, move || {
@@ -320,7 +324,8 @@ impl Wiring {
         observed.watches.extend(self.watches());
     }
 
-    /// Returns the watches that must be synced before a controller starts its workers.
+    /// Returns the watches that a controller needs: its workers start when the first list of each is complete, or its kind is missing or
+    /// forbidden.
     pub(crate) fn required_watches(&self, controller: &Arc<RunningController>) -> Vec<Arc<dyn HasHealth>> {
         let shared = &controller.control_loop.shared;
         let primaries = std::iter::once(controller.clone() as Arc<dyn HasHealth>);

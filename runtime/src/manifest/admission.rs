@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// The label that every Namespace has, with its name.
 pub(super) const NAMESPACE_LABEL: &str = "kubernetes.io/metadata.name";
 
-/// Returns whether the operator defines a kind.
+/// Returns whether the operator defines a kind: it has the definition of the kind, and not only a controller for its objects.
 pub(super) fn is_own(project: &Project, kind: &Kind) -> bool {
     project.controllers.iter().any(|controlled| !controlled.is_foreign() && controlled.kind == *kind)
 }
@@ -22,8 +22,9 @@ pub(super) fn failure_policy(project: &Project, kind: &Kind, policy: Option<Fail
     policy.unwrap_or(default).as_str()
 }
 
-/// Sets the selectors that are not empty, with a requirement on the namespace. For a kind that the operator doesn't define, its own
-/// namespace is excluded. For a kind that it defines, an operator that watches only its namespace gets requests from there alone.
+/// Sets `namespaceSelector` and `objectSelector` of a webhook or an admission policy on `kind`, each unless it is empty, and adds a
+/// requirement to the namespace selector. On a kind that the operator doesn't define, the requirement excludes the operator's namespace.
+/// On a namespaced kind that the operator defines, it selects only the operator's namespace if the operator watches only this namespace.
 pub(super) fn set_selectors(
     target: &mut Value,
     (project, kind): (&Project, &Kind),
@@ -50,7 +51,7 @@ pub(super) fn set_selectors(
     }
 }
 
-/// Sets the match conditions, if there are any.
+/// Sets `matchConditions` of a webhook or an admission policy to `conditions`, unless the list is empty.
 pub(super) fn set_match_conditions(target: &mut Value, conditions: &[MatchCondition]) {
     if !conditions.is_empty() {
         let condition =

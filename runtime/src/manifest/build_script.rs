@@ -77,6 +77,7 @@ pub enum GenerateError {
 /// }
 /// ```
 pub fn build_script(operator: impl Describe, dir: impl AsRef<Path>) -> ExitCode {
+    // Writes the manifests and returns the linter's warnings.
     let write_files = || -> Result<Vec<String>, GenerateError> {
         let rendered = files(&operator.project()?)?;
         let path = dir.as_ref().display().to_string();
@@ -133,7 +134,8 @@ pub fn generator(operator: impl Describe) -> ExitCode {
     run_generator(&operator, &Generator::parse().args)
 }
 
-/// Writes, prints or compares the manifests of `operator`. The exit code is 1 for an error and for a difference.
+/// Writes, prints or compares the manifests of `operator`, as the arguments say. The exit code is 1 after an error, and if a compared file
+/// differs from the generated one.
 pub(crate) fn run_generator(operator: &impl Describe, args: &GenerateArgs) -> ExitCode {
     let drifted = operator
         .project()

@@ -16,10 +16,11 @@ pub(crate) const MOUNT_PATH: &str = "/etc/webhook-certificates";
 /// The name of the volume with the certificate.
 const VOLUME: &str = "webhook-certificates";
 
-/// The lifetime of the authority: ten years.
+/// The lifetime of the certificate authority: ten years.
 const AUTHORITY_DURATION: &str = "87600h";
 
-/// Returns the Issuers and the Certificates; none for an operator without webhooks.
+/// Returns the cert-manager objects for the operator's webhook server: a self-signed Issuer, the Certificate of a certificate authority
+/// (CA) that it issues, an Issuer with this CA, and the serving Certificate. Returns none for an operator without webhooks.
 pub(crate) fn documents(project: &Project) -> Vec<Value> {
     if !project.has_webhooks() {
         return Vec::new();
@@ -60,7 +61,8 @@ pub(crate) fn documents(project: &Project) -> Vec<Value> {
     ]
 }
 
-/// Returns the Secrets that cert-manager creates, with kind, name and namespace only. It doesn't delete them with their Certificates.
+/// Returns the Secrets that cert-manager creates for the Certificates, with kind, name and namespace only. An uninstallation deletes them,
+/// because cert-manager keeps a Secret when its Certificate is deleted.
 pub(crate) fn secrets(project: &Project) -> Vec<Value> {
     if !project.has_webhooks() {
         return Vec::new();
@@ -82,7 +84,7 @@ pub(crate) fn volume(project: &Project) -> Value {
     json!({"name": VOLUME, "secret": {"secretName": secret(project)}})
 }
 
-/// Returns the mount of that volume in the container.
+/// Returns the mount of the certificate's volume in the container.
 pub(crate) fn volume_mount() -> Value {
     json!({"mountPath": MOUNT_PATH, "name": VOLUME, "readOnly": true})
 }
@@ -92,12 +94,12 @@ fn secret(project: &Project) -> String {
     format!("{}-tls", webhooks::names(project).service)
 }
 
-/// Returns the name of the authority: of its Certificate, its Secret and its Issuer.
+/// Returns the name that the Certificate, the Secret and the Issuer of the certificate authority share.
 fn authority(project: &Project) -> String {
     format!("{}-ca", webhooks::names(project).service)
 }
 
-/// Returns an object of cert-manager.
+/// Returns an object of cert-manager's API group, in the operator's namespace and with its labels.
 fn object(project: &Project, kind: &str, name: &str, spec: Value) -> Value {
     json!({
         "apiVersion": "cert-manager.io/v1",

@@ -18,12 +18,12 @@ const MAX_UID: usize = 40;
 const SIZE: (usize, usize) = (8, 7);
 const PANELS_IN_A_LINE: usize = 24 / SIZE.0;
 
-/// Returns the text of the dashboard.
+/// Returns the Grafana dashboard as the text of a JSON file.
 pub(crate) fn render(project: &Project) -> String {
     json::render(document(project))
 }
 
-/// Returns the dashboard.
+/// Returns the Grafana dashboard of the operator: its variables, and the panels of all metrics.
 pub(crate) fn document(project: &Project) -> Value {
     let matchers = metrics::matchers(project);
     json!({
@@ -44,7 +44,7 @@ pub(crate) fn document(project: &Project) -> Value {
     })
 }
 
-/// Returns the uid, which is part of the address of the dashboard.
+/// Returns the uid of the dashboard, which is part of its URL: `opgen-` and the operator's name, or a digest if this is too long.
 fn uid(project: &Project) -> String {
     let uid = format!("opgen-{}", project.cluster_name());
     if uid.len() <= MAX_UID {
@@ -64,7 +64,7 @@ fn data_source_variable() -> Value {
     json!({"label": "Data source", "name": "datasource", "query": "prometheus", "type": "datasource"})
 }
 
-/// Returns the variable of the controllers to show; all of them at first.
+/// Returns the dashboard variable by which the user selects the controllers to show; all are selected at first.
 fn controller_variable(matchers: &str) -> Value {
     let query = format!("label_values({}{{{matchers}}}, controller)", CONTROLLERS.name);
     // In Grafana, `refresh` 2 is "on time range change", and `sort` 1 is "alphabetical, ascending".
@@ -84,7 +84,8 @@ fn controller_variable(matchers: &str) -> Value {
     })
 }
 
-/// Returns the panels of all rows, from the top to the bottom. Each has the next number as its id.
+/// Returns the rows of the dashboard and their panels, from the top to the bottom, with consecutive numbers as ids. The panels of a row
+/// stand side by side, and continue on the next line of the grid if the line is full.
 fn panels(matchers: &str) -> Vec<Value> {
     let (mut panels, mut top) = (Vec::new(), 0);
     for (title, row) in panel::rows(matchers) {
@@ -103,7 +104,7 @@ fn panels(matchers: &str) -> Vec<Value> {
     panels
 }
 
-/// Returns the graph of a metric.
+/// Returns the Grafana panel that shows a metric as a graph, at the position `grid`.
 fn graph(id: usize, grid: &Value, panel: &Panel) -> Value {
     let targets: Vec<_> = panel.queries.iter().zip('A'..).map(|(query, id)| target(query, id)).collect();
     json!({
@@ -122,7 +123,7 @@ fn graph(id: usize, grid: &Value, panel: &Panel) -> Value {
     })
 }
 
-/// Returns a query of a panel.
+/// Returns a PromQL query in the form of a Grafana panel; `id` distinguishes the queries of the panel.
 fn target(query: &Query, id: char) -> Value {
     json!({
         "datasource": data_source(),

@@ -15,9 +15,11 @@ use crate::manifest::crd::definition::Definition;
 /// The maximum number of items in the lists that the check makes, also where a schema requires more.
 const MAX_ITEMS: u64 = 64;
 
-/// Checks each kind that has a definition. It skips schemas with errors, since it is uncertain what they admit.
+/// Checks for each kind with a CustomResourceDefinition that its Rust type decodes what the schema admits, and adds the findings to
+/// `report`. Skips a schema about which `report` already has an error, since it is uncertain which values such a schema admits.
 pub(crate) fn check(project: &Project, definitions: &[Definition], report: &mut Vec<Finding>) {
     let mut controllers: Vec<_> = project.controllers.iter().collect();
+    // Of several controllers of a kind, keep the first one whose type is known.
     controllers.sort_by_key(|controlled| (&controlled.kind, controlled.round_trip.is_none()));
     controllers.dedup_by_key(|controlled| &controlled.kind);
     for controlled in controllers {
@@ -91,8 +93,8 @@ impl<'a> DecodeCheck<'a> {
         }
     }
 
-    /// Decodes the object with each candidate for one value that the schema admits, and reports the first failure. Without one,
-    /// continues with the fields, items or map values below the value.
+    /// Decodes the object with each candidate for the value `target` that the schema admits, and reports the first candidate that the type
+    /// can't decode. If the type decodes all, continues with the fields, items or map values below `target`.
     fn check_value(&mut self, target: &CheckedValue<'_>) {
         let has_rules = target.has_rules || target.schema["x-kubernetes-validations"].is_array();
         for candidate in candidate::values(target.schema, target.name, has_rules) {
@@ -107,6 +109,7 @@ impl<'a> DecodeCheck<'a> {
             "array" => {
                 let minimum = target.schema["minItems"].as_u64().unwrap_or(1).clamp(1, MAX_ITEMS);
                 let items = &target.schema["items"];
+                // A list that requires more items gets sample items behind the candidate.
                 let wrap = |value: Value| {
                     let other_items = (1..minimum).map(|_| sample::make(items, target.name));
                     (target.wrap)(std::iter::once(value).chain(other_items).collect())
@@ -124,23 +127,23 @@ impl<'a> DecodeCheck<'a> {
         }
     }
 
-    /// Checks that an object is pruned as its schema says, then its fields and its map values.
+    /// Checks that the type keeps no field of an object that the API server prunes, and then each field and map value of the object.
     fn check_object(&mut self, target: &CheckedValue<'_>, has_rules: bool) {
-        let of_sample = self.object.get(target.name).filter(|_| target.path == ".spec");
-        let base = of_sample.cloned().unwrap_or_else(|| sample::make(target.schema, target.name));
+        let sample_spec = self.object.get(target.name).filter(|_| target.path == ".spec");
+        let base = sample_spec.cloned().unwrap_or_else(|| sample::make(target.schema, target.name));
         let base = base.as_object().cloned().unwrap_or_default();
         self.check_pruning(target, &base);
         for (name, inner) in target.schema["properties"].as_object().into_iter().flatten() {
-            let with = |mut object: Map<String, Value>, value: Value| {
+            let add_field = |mut object: Map<String, Value>, value: Value| {
                 object.insert(name.clone(), value);
                 (target.wrap)(Value::Object(object))
             };
-            // The fields of two variants of an enum exclude each other, so the sibling fields have to fit the checked one.
+            // The fields of two variants of an enum exclude each other, so the sibling fields have to fit the checked field.
             let mut siblings = candidate::sibling_fields(target.schema, name, &base);
             let admitted =
-                siblings.iter().position(|object| self.admits(&with(object.clone(), sample::make(inner, name))));
+                siblings.iter().position(|object| self.admits(&add_field(object.clone(), sample::make(inner, name))));
             let object = admitted.map_or_else(|| base.clone(), |index| siblings.swap_remove(index));
-            let wrap = |value: Value| with(object.clone(), value);
+            let wrap = |value: Value| add_field(object.clone(), value);
             let path = crd::field(target.path, name);
             self.check_value(&CheckedValue { schema: inner, path: &path, name, has_rules, wrap: &wrap });
         }
@@ -152,7 +155,8 @@ impl<'a> DecodeCheck<'a> {
         }
     }
 
-    /// Returns the error of the type when it decodes an object with its defaults; `None` if it can be decoded.
+    /// Returns the error of the Rust type when it decodes an object in which the API server has set the defaults; `None` if it decodes the
+    /// object, or if the type is unknown.
     fn decode_error(&self, whole_object: &Value) -> Option<serde_json::Error> {
         let whole_object = value::defaulted(whole_object.clone(), &self.parsed);
         self.round_trip.and_then(|round_trip| round_trip.of(&whole_object).err())
@@ -174,20 +178,20 @@ impl<'a> DecodeCheck<'a> {
         self.findings.error(path, problem, fix);
     }
 
-    /// Returns the path of the field that causes a decode error. Types decode fields in order, so it is the first field with
-    /// which the error appears.
+    /// Returns the path of the field that causes a decode error. Descends from the root: at each level it finds the shortest prefix of the
+    /// fields that fails with the same error, since types decode fields in order, and continues below the last field of the prefix.
     fn failing_field(&self, whole_object: &Value, error: &str) -> String {
         let (mut path, mut pointer) = (String::new(), String::new());
         while let Some(fields) = whole_object.pointer(&pointer).and_then(Value::as_object) {
-            let fails = |count: &usize| {
-                let mut cut = whole_object.clone();
-                if let Some(object) = cut.pointer_mut(&pointer) {
+            let prefix_fails = |count: &usize| {
+                let mut shortened = whole_object.clone();
+                if let Some(object) = shortened.pointer_mut(&pointer) {
                     *object = fields.iter().take(*count).map(|(name, value)| (name.clone(), value.clone())).collect();
                 }
-                self.decode_error(&cut).is_some_and(|decode_error| decode_error.to_string() == error)
+                self.decode_error(&shortened).is_some_and(|decode_error| decode_error.to_string() == error)
             };
-            let Some(first) = (1..=fields.len()).find(fails) else { break };
-            let Some((name, _)) = fields.iter().nth(first - 1) else { break };
+            let Some(count) = (1..=fields.len()).find(prefix_fails) else { break };
+            let Some((name, _)) = fields.iter().nth(count - 1) else { break };
             path = crd::field(&path, name);
             pointer = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
         }

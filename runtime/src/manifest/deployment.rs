@@ -49,7 +49,7 @@ pub(crate) fn deployment(project: &Project) -> Value {
     })
 }
 
-/// Returns the Pod template's spec.
+/// Returns the spec of the Pod template: the operator's container with its volumes, spread over nodes and zones.
 pub(crate) fn pod(project: &Project) -> Value {
     let spread = ["kubernetes.io/hostname", "topology.kubernetes.io/zone"].map(|key| spread(project, key));
     let mut pod = json!({
@@ -63,16 +63,17 @@ pub(crate) fn pod(project: &Project) -> Value {
     if let Some(class) = &project.priority_class {
         pod["priorityClassName"] = json!(class);
     }
-    let temporary = TemporaryFolder::of(project).map(|folder| folder.volume);
-    let credentials = PodConnection::of(project).map(|connection| connection.volume);
-    let volumes: Vec<_> = temporary.into_iter().chain(credentials).collect();
+    let temporary_folder = TemporaryFolder::of(project).map(|folder| folder.volume);
+    let nats_credentials = PodConnection::of(project).map(|connection| connection.volume);
+    let volumes: Vec<_> = temporary_folder.into_iter().chain(nats_credentials).collect();
     if !volumes.is_empty() {
         pod["volumes"] = json!(volumes);
     }
     pod
 }
 
-/// Returns a constraint that spreads the replicas over nodes or zones. It is a preference, so a cluster of one node runs all of them.
+/// Returns a constraint that spreads the replicas over the values of a node label: over nodes or zones. It is a preference, so a cluster of
+/// one node runs all replicas.
 fn spread(project: &Project, topology_key: &str) -> Value {
     json!({
         "labelSelector": {"matchLabels": project.selector()},
@@ -82,7 +83,7 @@ fn spread(project: &Project, topology_key: &str) -> Value {
     })
 }
 
-/// Returns the container that runs the operator.
+/// Returns the container that runs the operator: its arguments, environment, ports, probes, resources and mounts.
 pub(crate) fn container(project: &Project) -> Value {
     let mut args = vec!["run".to_owned(), "--leader-elect".to_owned()];
     let mut ports = vec![port(HEALTH_PORT, "health")];
@@ -131,12 +132,12 @@ pub(crate) fn container(project: &Project) -> Value {
 pub(crate) struct TemporaryFolder {
     /// The volume of the Pod.
     pub(crate) volume: Value,
-    /// The mount of that volume in the container.
+    /// The mount of the volume in the container.
     pub(crate) mount: Value,
 }
 
 impl TemporaryFolder {
-    /// Returns the folder; `None` for an operator that needs none.
+    /// Returns the volume and the mount of `/tmp`; `None` for an operator that doesn't run `helm`.
     pub(crate) fn of(project: &Project) -> Option<Self> {
         const VOLUME: &str = "temporary-files";
         let volume = json!({"emptyDir": {}, "name": VOLUME});
@@ -156,7 +157,8 @@ const LIMIT_FACTOR: u64 = 4;
 /// Memory of the runs of `helm`, in MiB: four at a time. One for a small chart took 75 MiB.
 const HELM_MIB: u64 = 400;
 
-/// Returns the resource requirements: memory for the expected objects, and a limit above it.
+/// Returns the resource requirements of the container. The memory request grows with the expected number of objects; the limit is a
+/// multiple of the request, plus the memory of `helm` if the operator runs it.
 fn memory(objects: u32, runs_helm: bool) -> Value {
     let request = BASE_MIB + (u64::from(objects) * BYTES_PER_OBJECT).div_ceil(1 << 20);
     let mebibytes = |number: u64| format!("{number}Mi");
@@ -180,18 +182,18 @@ mod tests {
 
     #[test]
     fn memory_follows_from_the_number_of_objects() {
-        let of = |objects| {
-            let memory = memory(objects, false);
-            let text = |of: &str| memory[of]["memory"].as_str().unwrap_or_default().to_owned();
+        let request_and_limit = |objects| {
+            let resources = memory(objects, false);
+            let text = |field: &str| resources[field]["memory"].as_str().unwrap_or_default().to_owned();
             (text("requests"), text("limits"))
         };
-        assert_eq!(of(crate::manifest::DEFAULT_OBJECTS), ("64Mi".to_owned(), "256Mi".to_owned()));
-        assert_eq!(of(100_000), ("345Mi".to_owned(), "1380Mi".to_owned()));
-        assert_eq!(of(u32::MAX).0, "13422624Mi");
+        assert_eq!(request_and_limit(crate::manifest::DEFAULT_OBJECTS), ("64Mi".to_owned(), "256Mi".to_owned()));
+        assert_eq!(request_and_limit(100_000), ("345Mi".to_owned(), "1380Mi".to_owned()));
+        assert_eq!(request_and_limit(u32::MAX).0, "13422624Mi");
     }
 
     #[test]
-    fn an_operator_that_runs_helm_has_memory_and_a_folder_for_it() {
+    fn an_operator_that_runs_helm_has_more_memory_and_a_writable_temporary_folder() {
         let mut project = crate::manifest::fixture::project();
         assert!(pod(&project)["volumes"].is_null() && container(&project)["volumeMounts"].is_null());
         project.controllers[0].kind = crate::kind::kind_of::<crate::cd::helm::HelmDeployment>();

@@ -3,8 +3,8 @@
 use super::project::Project;
 use serde_json::{Value, json};
 
-/// Returns the PodDisruptionBudget: the drain of a node evicts one Pod at a time. It never blocks a drain, neither of an operator with
-/// one replica nor of one whose Pods are not ready.
+/// Returns the PodDisruptionBudget of the operator. The drain of a node evicts one Pod at a time, and is never blocked, even if the
+/// operator has only one replica or its Pods are not ready.
 pub(crate) fn document(project: &Project) -> Value {
     json!({
         "apiVersion": "policy/v1",

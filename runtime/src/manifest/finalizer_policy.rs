@@ -11,15 +11,15 @@ use serde_json::{Value, json};
 
 use super::project::{KindDescription, Project};
 
-/// Returns the parameter, the policy and its binding, or nothing if the operator defines none of its controlled kinds.
+/// Returns the ConfigMap that is the policy's parameter, the policy and its binding; nothing if the policy applies to no kind.
 ///
-/// Foreign kinds get no policy: their objects exist without the operator, too, and the API server would evaluate the policy at
-/// every creation. Kinds that the operator selects by labels get none either: nothing would remove the finalizer from the
-/// objects that are not selected.
+/// The policy doesn't apply to foreign kinds: their objects exist without the operator, too, and the API server would evaluate the policy
+/// at every creation. Nor does it apply to kinds that the operator selects by labels: nothing would remove the finalizer from the objects
+/// that are not selected.
 ///
-/// The parameter comes first, so that an uninstallation also deletes it first. A kube-apiserver (up to 1.36 at least) stops
-/// watching ConfigMaps for good when the last binding that names one is deleted, and keeps the last state that it saw until it
-/// restarts. Without the parameter a later policy does nothing; with it a later policy outlives its operator.
+/// The parameter comes first, so that an uninstallation also deletes it first. A kube-apiserver (up to 1.36 at least) stops watching
+/// ConfigMaps for good when the last binding that names a ConfigMap is deleted, and keeps the last state that it saw until it restarts. If
+/// the server has seen the deletion of the parameter, a later policy does nothing; otherwise a later policy outlives its operator.
 pub(crate) fn documents(project: &Project) -> Vec<Value> {
     if controlled_kinds(project).next().is_none() {
         return Vec::new();
@@ -45,7 +45,8 @@ pub(crate) fn documents(project: &Project) -> Vec<Value> {
     ]
 }
 
-/// Returns the kinds that the policy applies to.
+/// Returns the kinds that the policy applies to: the operator defines them in Kubernetes, gives all their objects a finalizer, and selects
+/// no objects by labels or fields.
 fn controlled_kinds(project: &Project) -> impl Iterator<Item = &KindDescription> {
     let has_policy = |controlled: &&KindDescription| {
         !controlled.is_foreign()
@@ -56,7 +57,7 @@ fn controlled_kinds(project: &Project) -> impl Iterator<Item = &KindDescription>
     project.controllers.iter().filter(has_policy)
 }
 
-/// Returns the MutatingAdmissionPolicy.
+/// Returns the MutatingAdmissionPolicy that adds the operator's finalizers to new objects of its kinds.
 fn policy(project: &Project, name: &str) -> Value {
     json!({
         "apiVersion": "admissionregistration.k8s.io/v1",
@@ -72,8 +73,8 @@ fn policy(project: &Project, name: &str) -> Value {
     })
 }
 
-/// Returns the match constraints: creation of the controlled kinds in every version. If the operator watches one namespace, they
-/// match that namespace only, since nothing would remove the finalizer elsewhere.
+/// Returns the match constraints: creation of the controlled kinds in every version. If the operator watches only its own namespace, they
+/// match this namespace only, since nothing would remove the finalizer elsewhere.
 fn constraints(project: &Project) -> Value {
     let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for controlled in controlled_kinds(project) {
@@ -89,9 +90,9 @@ fn constraints(project: &Project) -> Value {
     constraints
 }
 
-/// Returns the CEL expression of an apply configuration with the finalizers alone. `metadata.finalizers` is a set, so an apply
-/// keeps the finalizers of others. One policy serves all kinds, so the expression looks the finalizers up by the resource of the
-/// request.
+/// Returns the CEL expression of an apply configuration that contains only the finalizers. `metadata.finalizers` is a set, so applying it
+/// keeps the finalizers of other controllers. One policy serves all kinds, so the expression looks the finalizers up by the resource of
+/// the request.
 fn expression(project: &Project) -> String {
     let mut kinds: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for controlled in controlled_kinds(project) {
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_that_is_gone_switches_the_policy_off() {
+    fn the_policy_does_nothing_after_its_parameter_is_deleted() {
         let documents = documents(&fixture::project());
         let kinds: Vec<_> = documents.iter().map(|document| document["kind"].clone()).collect();
         assert_eq!(kinds, ["ConfigMap", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"]);
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_of_one_namespace_marks_objects_there_only() {
+    fn an_operator_of_one_namespace_adds_finalizers_in_this_namespace_only() {
         let mut project = fixture::project();
         project.namespaced = true;
         let documents = documents(&project);
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn without_kinds_there_is_no_policy() {
+    fn an_operator_without_suitable_kinds_has_no_policy() {
         let mut project = fixture::project();
         project.controllers.iter_mut().for_each(|controlled| controlled.selects = true);
         assert!(documents(&project).is_empty());

@@ -69,7 +69,7 @@ fn cluster_scoped_kind(group: &'static str, version: &'static str, kind: &'stati
     Kind { namespaced: false, ..namespaced_kind(group, version, kind, plural) }
 }
 
-/// Returns a definition in the form that `kube` derives, with `spec` as the schema of the spec.
+/// Returns the CustomResourceDefinition of a kind in the form that `kube` derives, with `spec` as the schema of the spec.
 pub(crate) fn crd(kind: &Kind, spec: &Value) -> Value {
     let condition = json!({"type": "object", "properties": {"type": {"type": "string"}}, "required": ["type"]});
     let status = json!({
@@ -104,7 +104,8 @@ pub(crate) fn crd(kind: &Kind, spec: &Value) -> Value {
     })
 }
 
-/// Returns the operator `demo`: `Widget` (namespaced, with events) and `Network` (without a namespace, without events).
+/// Returns the description of the operator `demo` with the kinds `Widget` (namespaced, with events) and `Network` (cluster-scoped, without
+/// events).
 pub(crate) fn project() -> Project {
     let widget = namespaced_kind("demo.example.com", "v1alpha1", "Widget", "widgets");
     let network = cluster_scoped_kind("demo.example.com", "v1", "Network", "networks");
@@ -133,14 +134,14 @@ pub(crate) fn project() -> Project {
     }
 }
 
-/// Returns the same operator with nodes in another cluster.
+/// Returns the operator of [`project`] with tree nodes whose objects are in another cluster.
 pub(crate) fn with_remote_nodes() -> Project {
     let mut project = project();
     project.controllers[0].shape = &WITH_REMOTE;
     project
 }
 
-/// Returns the same operator with a mutating and a validating webhook.
+/// Returns the operator of [`project`] with a mutating and a validating webhook.
 pub(crate) fn with_webhooks() -> Project {
     let mut project = project();
     let kind = project.controllers[0].kind.clone();
@@ -171,7 +172,7 @@ fn controlled(kind: &Kind, spec: &Value, shape: &'static Shape) -> KindDescripti
     }
 }
 
-/// Returns the same operator with `spec` as the schema of the spec of its only kind, `Widget`.
+/// Returns the operator of [`project`] with `Widget` as its only kind, whose spec has the schema `spec`.
 pub(crate) fn with_spec(spec: &Value) -> Project {
     let mut project = project();
     project.controllers.truncate(1);

@@ -83,7 +83,7 @@ pub fn write(rendered: &Rendered, dir: &Path) -> io::Result<Vec<FileChange>> {
     Ok(changes)
 }
 
-/// Returns the differences between the folder and the generated files; empty if there are none.
+/// Returns the differences between the files in the folder and the generated files, each with a unified diff; empty if there are none.
 ///
 /// # Errors
 ///
@@ -125,8 +125,8 @@ fn plan(rendered: &Rendered, dir: &Path, existing: &BTreeMap<String, String>) ->
     Ok(changes)
 }
 
-/// Writes each new text to a temporary file beside its target, and returns their paths: `None` for a file to remove. If a write
-/// fails, it deletes the temporary files.
+/// Writes the new text of each changed file to a temporary file beside its target. Returns the path of the temporary file for each change;
+/// `None` for a file to remove. If a write fails, deletes the temporary files.
 fn stage(rendered: &Rendered, dir: &Path, changes: &[FileChange]) -> io::Result<Vec<Option<std::path::PathBuf>>> {
     let mut temporaries = Vec::new();
     for change in changes {
@@ -173,7 +173,7 @@ const FOLDERS: [&str; 18] = [
     "prometheus",
 ];
 
-/// Reads the files below `dir` that have the header of generated files, by their path.
+/// Reads the files in the folders of generated files below `dir` that have the header of generated files. Returns their texts by path.
 fn generated_files(dir: &Path) -> io::Result<BTreeMap<String, String>> {
     let mut files = BTreeMap::new();
     for folder in FOLDERS {
@@ -204,6 +204,7 @@ fn generated_files(dir: &Path) -> io::Result<BTreeMap<String, String>> {
     Ok(files)
 }
 
+/// Adds the path to the message of an error.
 fn with_path(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

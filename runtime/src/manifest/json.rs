@@ -16,10 +16,10 @@ pub(crate) fn render(value: Value) -> String {
     format!("{:#}\n", sort_keys(value))
 }
 
-/// Returns whether the text has the description of a generated file, on a line of its own.
+/// Returns whether a line of the JSON text is the description of a generated file.
 pub(crate) fn is_generated(text: &str) -> bool {
-    let line = format!("\"description\": \"{}\"", description());
-    text.lines().any(|own| own.trim().trim_end_matches(',') == line)
+    let description_line = format!("\"description\": \"{}\"", description());
+    text.lines().any(|line| line.trim().trim_end_matches(',') == description_line)
 }
 
 #[cfg(test)]

@@ -30,40 +30,42 @@ pub(crate) fn path(folder: &str, file: &str) -> String {
     format!("{folder}/{file}")
 }
 
-/// Returns the path of each kustomization and its document.
+/// Returns the `kustomization.yaml` of each folder, with its path: the base, the optional components, and overlays that combine the base
+/// with one component or with two replicas.
 pub(crate) fn documents(project: &Project, definitions: &[Definition]) -> Vec<(String, Value)> {
     let crds = definitions.iter().map(Definition::file_path);
     let webhooks = (!project.webhooks.is_empty()).then(|| WEBHOOKS.to_owned());
     let policies = (!super::policies::documents(project).is_empty()).then(|| POLICIES.to_owned());
     let base: Vec<_> = crds.chain([RBAC, ROLES, OPERATOR].map(str::to_owned)).chain(webhooks).chain(policies).collect();
-    let overlay = |name: &str| path(OVERLAYS, name);
-    let with_base = |fields: Value| {
-        let mut overlay = kustomization(json!({"resources": ["../../base"]}));
+    let overlay_folder = |name: &str| path(OVERLAYS, name);
+    let overlay = |fields: Value| {
+        let mut document = kustomization(json!({"resources": ["../../base"]}));
         for (key, value) in fields.as_object().into_iter().flatten() {
-            overlay[key] = value.clone();
+            document[key] = value.clone();
         }
-        overlay
+        document
     };
     let mut folders = vec![
         (BASE.to_owned(), kustomization(json!({"resources": base}))),
         (NETWORK_POLICY.to_owned(), component(&[POLICY_FILE])),
-        (overlay("ha"), with_base(json!({"replicas": [{"count": 2, "name": project.name}]}))),
+        (overlay_folder("ha"), overlay(json!({"replicas": [{"count": 2, "name": project.name}]}))),
     ];
     if project.serves_metrics() {
         let monitoring = component(&[super::metrics::MONITOR_FILE, super::rules::RULES_FILE]);
         folders.push((MONITORING.to_owned(), monitoring));
-        folders.push((overlay("monitoring"), with_base(json!({"components": ["../../components/monitoring"]}))));
+        folders.push((overlay_folder("monitoring"), overlay(json!({"components": ["../../components/monitoring"]}))));
     }
     if project.has_webhooks() {
         let mut certificates = component(&[certificate::CERTIFICATES]);
         certificates["patches"] = certificate::patches(project).into();
         folders.push((CERT_MANAGER.to_owned(), certificates));
-        folders.push((overlay("cert-manager"), with_base(json!({"components": ["../../components/cert-manager"]}))));
+        let components = json!({"components": ["../../components/cert-manager"]});
+        folders.push((overlay_folder("cert-manager"), overlay(components)));
     }
     folders.into_iter().map(|(folder, document)| (path(&folder, "kustomization.yaml"), document)).collect()
 }
 
-/// Returns a Kustomization, which can be built alone.
+/// Returns a Kustomization with these fields, which `kustomize build` can build.
 fn kustomization(mut fields: Value) -> Value {
     fields["apiVersion"] = json!("kustomize.config.k8s.io/v1beta1");
     fields["kind"] = json!("Kustomization");

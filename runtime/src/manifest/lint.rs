@@ -66,7 +66,7 @@ pub enum ManifestError {
     },
 }
 
-/// Returns the findings that are errors, each on an indented line of its own.
+/// Returns the findings that are errors as text, each on an indented line of its own.
 fn error_list(findings: &[Finding]) -> String {
     findings
         .iter()

@@ -21,13 +21,13 @@ pub(super) fn service_name(project: &Project) -> String {
     format!("{}-metrics", project.name)
 }
 
-/// Returns the label matchers of PromQL that select the series of the operator. The Prometheus operator gives them these labels:
-/// the job is the name of the Service.
+/// Returns the label matchers of PromQL that select the operator's time series: the Prometheus operator sets `job` to the name of the
+/// Service, and `namespace`.
 pub(super) fn matchers(project: &Project) -> String {
     format!("job=\"{}\",namespace=\"{}\"", service_name(project), project.namespace)
 }
 
-/// Returns the Service of the metrics.
+/// Returns the Service through which Prometheus reads the operator's metrics.
 pub(crate) fn service(project: &Project) -> Value {
     json!({
         "apiVersion": "v1",
@@ -50,7 +50,8 @@ pub(crate) fn reader_role(project: &Project) -> Value {
     })
 }
 
-/// Returns the ServiceMonitor, by which the Prometheus operator finds the metrics. It accepts the self-signed certificate.
+/// Returns the ServiceMonitor, by which the Prometheus operator finds the metrics. It skips the verification of the server's certificate,
+/// which is self-signed.
 pub(crate) fn service_monitor(project: &Project) -> Value {
     json!({
         "apiVersion": "monitoring.coreos.com/v1",

@@ -19,7 +19,8 @@ use super::{
     yaml,
 };
 
-/// Returns the files with their paths; none if all kinds are in Kubernetes.
+/// Returns the files of the folder `nats` with their paths: the buckets, the permissions of the operator's user, and the JSON Schema and a
+/// sample script of each kind in a bucket. Returns none if all kinds are in Kubernetes.
 pub(crate) fn files(project: &Project, in_buckets: &[Definition]) -> Result<Vec<(String, String)>, ManifestError> {
     const BUCKETS: &str = "nats/buckets.yaml";
     if project.buckets().is_empty() {
@@ -42,7 +43,7 @@ pub(crate) fn files(project: &Project, in_buckets: &[Definition]) -> Result<Vec<
     Ok(files)
 }
 
-/// Reports webhooks for kinds in buckets, since only API servers call them, and two kinds in one bucket.
+/// Reports each webhook for a kind in a NATS bucket, since only API servers call webhooks, and two kinds that use the same bucket.
 pub(crate) fn findings(project: &Project) -> Vec<Finding> {
     let mut report = Vec::new();
     for webhook in project.webhooks.iter().filter(|webhook| project.is_in_bucket(&webhook.kind)) {

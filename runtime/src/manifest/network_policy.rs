@@ -9,11 +9,11 @@ const DNS_PORT: u16 = 53;
 /// The usual port of NATS for its clients.
 const NATS_PORT: u16 = 4222;
 
-/// Returns the NetworkPolicy: the Pods may only reach API servers, DNS, and NATS if kinds are in buckets, and only `/metrics` and the
-/// webhooks may be reached. The kubelet reaches the probes anyway.
+/// Returns the NetworkPolicy of the operator. It allows egress to the ports of API servers, DNS, and NATS if kinds are in buckets, and
+/// ingress to the metrics and the webhooks. The probes need no rule, since network policies don't restrict the kubelet.
 ///
-/// It is optional, because an operator whose code calls other services needs more. The destinations have no addresses, because those
-/// of an API server and of DNS differ from cluster to cluster.
+/// The policy is an optional component, because an operator whose code calls other services needs more egress. It allows these ports at
+/// any address, because the addresses of the API server and of DNS differ from cluster to cluster.
 pub(crate) fn document(project: &Project) -> Value {
     let port = |number: u16, protocol: &str| json!({"port": number, "protocol": protocol});
     let dns = ["UDP", "TCP"].map(|protocol| port(DNS_PORT, protocol));

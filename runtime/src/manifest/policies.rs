@@ -18,7 +18,8 @@ const CONVERSION_DATA_POLICY: &str = "conversion-data";
 
 const API_VERSION: &str = "admissionregistration.k8s.io/v1";
 
-/// Returns the policies with their bindings, sorted by name.
+/// Returns the admission policies of the operator with their bindings, sorted by name: the declared policies, and the policy that protects
+/// the data of conversions.
 pub(crate) fn documents(project: &Project) -> Vec<Value> {
     let validating = project.policies.validating.iter().flat_map(|policy| validating_policy(project, policy));
     let mutating = project.policies.mutating.iter().flat_map(|policy| mutating_policy(project, policy));
@@ -27,6 +28,8 @@ pub(crate) fn documents(project: &Project) -> Vec<Value> {
     documents
 }
 
+/// Returns a ValidatingAdmissionPolicy with the CEL rules of `policy`, and its binding. Its rules don't apply to a write that removes
+/// finalizers of an object in deletion.
 fn validating_policy(project: &Project, policy: &ValidatingPolicy) -> [Value; 2] {
     let name = name(project, &policy.constraints);
     let rules: Vec<_> =
@@ -42,6 +45,7 @@ fn validating_policy(project: &Project, policy: &ValidatingPolicy) -> [Value; 2]
     ]
 }
 
+/// Returns a MutatingAdmissionPolicy with the apply configurations of `policy`, and its binding.
 fn mutating_policy(project: &Project, policy: &MutatingPolicy) -> [Value; 2] {
     let name = name(project, &policy.constraints);
     let mutation = |expression: &String| json!({"applyConfiguration": {"expression": expression}, "patchType": "ApplyConfiguration"});
@@ -54,9 +58,9 @@ fn mutating_policy(project: &Project, policy: &MutatingPolicy) -> [Value; 2] {
     ]
 }
 
-/// Returns the policy that protects the annotation in which a conversion keeps what a version can't hold. The annotation can set any
-/// field of the object in another version, also those of the status. So only clients that may update the status can set it. Clients that
-/// write back what they have read do not change it.
+/// Returns the ValidatingAdmissionPolicy, and its binding, that protects the annotation in which the conversion webhook keeps fields that
+/// one version of a kind doesn't have. The annotation can set any field of the object in another version, also fields of the status, so
+/// only clients that may update the status can set it. Clients that write an object back as they read it leave the annotation unchanged.
 fn conversion_data_policy(project: &Project) -> Vec<Value> {
     let mut groups: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for controlled in project.controllers.iter().filter(|controlled| controlled.is_converted()) {
@@ -69,7 +73,7 @@ fn conversion_data_policy(project: &Project) -> Vec<Value> {
     let rules = groups.iter().map(|(group, plurals)| {
         json!({"apiGroups": [group], "apiVersions": ["*"], "operations": ["CREATE", "UPDATE"], "resources": plurals})
     });
-    let value = |object: &str| {
+    let annotation_value = |object: &str| {
         format!(
             "{object} != null && has({object}.metadata.annotations) && \
              '{CONVERSION_DATA_ANNOTATION}' in {object}.metadata.annotations \
@@ -90,8 +94,8 @@ fn conversion_data_policy(project: &Project) -> Vec<Value> {
             "reason": "Forbidden",
         }],
         "variables": [
-            {"expression": value("object"), "name": "data"},
-            {"expression": value("oldObject"), "name": "oldData"},
+            {"expression": annotation_value("object"), "name": "data"},
+            {"expression": annotation_value("oldObject"), "name": "oldData"},
         ],
     });
     let binding = json!({"policyName": name, "validationActions": ["Deny"]});
@@ -101,6 +105,7 @@ fn conversion_data_policy(project: &Project) -> Vec<Value> {
     ]
 }
 
+/// Returns a cluster-scoped object of `admissionregistration.k8s.io` with the operator's labels: a policy or a binding.
 fn document(project: &Project, kind: &str, name: &str, spec: Value) -> Value {
     json!({
         "apiVersion": API_VERSION,
@@ -115,7 +120,8 @@ fn name(project: &Project, constraints: &Constraints) -> String {
     format!("{}-{}", project.cluster_name(), constraints.name)
 }
 
-/// Returns the spec of a policy without its rules.
+/// Returns the spec of an admission policy with its failure policy, match constraints and match conditions; the caller adds the validations
+/// or mutations.
 fn spec(project: &Project, constraints: &Constraints, match_conditions: &[MatchCondition]) -> Value {
     let Constraints { kind, operations, object_selector, namespace_selector, .. } = constraints;
     let mut matched = json!({"resourceRules": [{
@@ -131,8 +137,8 @@ fn spec(project: &Project, constraints: &Constraints, match_conditions: &[MatchC
     spec
 }
 
-/// Returns the condition under which the rules of a policy are checked: not for a write that removes finalizers of an object that is being
-/// deleted, so that no rule keeps an object from being removed.
+/// Returns the match condition that excludes a write which removes finalizers of an object in deletion from a policy, so that no rule
+/// blocks the end of the deletion.
 fn is_no_removal_of_finalizers() -> MatchCondition {
     let count = |object: &str| format!("(has({object}.metadata.finalizers) ? size({object}.metadata.finalizers) : 0)");
     let (new, old) = (count("object"), count("oldObject"));
@@ -144,12 +150,11 @@ fn is_no_removal_of_finalizers() -> MatchCondition {
     }
 }
 
-/// Reports policies that the API server would refuse, or that do nothing.
+/// Reports admission policies that the API server would refuse, whose names are not unique, or that have no effect.
 pub(crate) fn findings(project: &Project) -> Vec<Finding> {
     let mut findings = Findings::of(&project.name);
     let mut names = BTreeSet::new();
-    let constraints = project.policies.constraints();
-    for (constraints, is_empty) in constraints {
+    for (constraints, is_empty) in project.policies.constraints() {
         let path = format!("policy {}", constraints.name);
         if let Some((problem, fix)) = constraints.problem() {
             findings.error(&path, problem, fix);

@@ -120,8 +120,8 @@ impl fmt::Debug for RoundTrip {
 }
 
 impl Project {
-    /// Returns the name of the operator's cluster-scoped objects. An operator that watches one namespace may be installed several
-    /// times, and so may a chart, so the name then contains the namespace.
+    /// Returns the name of the operator's cluster-scoped objects. A cluster may contain several installations of an operator that watches
+    /// one namespace, and several releases of a chart; the name then contains the namespace.
     pub(crate) fn cluster_name(&self) -> String {
         if self.namespaced || self.is_release { format!("{}-{}", self.namespace, self.name) } else { self.name.clone() }
     }
@@ -136,7 +136,8 @@ impl Project {
         self.used_buckets.iter().cloned().chain(self.defined_buckets()).collect()
     }
 
-    /// Returns the bucket of each kind that is not in Kubernetes and that the operator defines, controls or writes itself.
+    /// Returns the bucket of each kind that is not in Kubernetes and that the operator defines, controls or writes itself. Leaves out the
+    /// buckets of other operators.
     pub(crate) fn defined_buckets(&self) -> BTreeMap<Kind, BucketDefinition> {
         let of_kinds = self.controllers.iter().filter_map(|described| {
             let bucket = described.bucket.clone()?;
@@ -150,18 +151,18 @@ impl Project {
         self.buckets().contains_key(kind)
     }
 
-    /// Returns whether the operator asks no API server for anything.
+    /// Returns whether the operator sends no requests to an API server: all its objects are in NATS buckets.
     pub(crate) fn runs_without_kubernetes(&self) -> bool {
         !self.own_buckets.is_empty()
     }
 
-    /// Returns whether the Pods may serve metrics to others: Kubernetes reviews the tokens of their clients. The values of a chart say
-    /// whether they do.
+    /// Returns whether the Pods may serve metrics: the server of `/metrics` needs Kubernetes, which reviews the tokens of its clients. In a
+    /// Helm release, the chart's values decide about it.
     pub(crate) fn serves_metrics(&self) -> bool {
         self.is_release || !self.runs_without_kubernetes()
     }
 
-    /// Returns whether the operator runs the program `helm`.
+    /// Returns whether the operator runs the program `helm`: it controls the kind `HelmDeployment`.
     pub(crate) fn runs_helm(&self) -> bool {
         let deployment = kind_of::<HelmDeployment>();
         self.controllers.iter().any(|controlled| !controlled.only_defined && controlled.kind == deployment)
@@ -177,10 +178,11 @@ impl Project {
         serde_json::json!({"app.kubernetes.io/component": "operator", "app.kubernetes.io/name": self.name})
     }
 
-    /// Returns the image with its tag.
+    /// Returns the image with its tag or digest; the default tag is the version, in which `_` replaces `+`, since tags can't contain `+`.
     pub(crate) fn tagged_image(&self) -> String {
-        let last = self.image.rsplit('/').next().unwrap_or_default();
-        if last.contains(':') || last.contains('@') {
+        // A colon before the last slash belongs to the port of the registry.
+        let last_segment = self.image.rsplit('/').next().unwrap_or_default();
+        if last_segment.contains(':') || last_segment.contains('@') {
             self.image.clone()
         } else {
             format!("{}:{}", self.image, self.version.replace('+', "_"))
@@ -209,6 +211,7 @@ impl KindDescription {
 mod tests {
     use super::*;
 
+    /// Returns an operator without kinds that has this image.
     fn project(image: &str) -> Project {
         Project {
             name: "webapp".into(),
@@ -230,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_version_is_the_tag_unless_the_image_says_one() {
+    fn the_version_is_the_tag_of_an_image_without_tag_and_digest() {
         assert_eq!(project("registry:5000/webapp").tagged_image(), "registry:5000/webapp:1.2.0_build");
         assert_eq!(project("registry:5000/webapp:dev").tagged_image(), "registry:5000/webapp:dev");
         assert_eq!(project("webapp@sha256:00").tagged_image(), "webapp@sha256:00");

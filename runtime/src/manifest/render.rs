@@ -80,7 +80,8 @@ pub fn files(project: &Project) -> Result<Rendered, ManifestError> {
     Ok(Rendered { files: set.files, findings })
 }
 
-/// Returns the definitions of kinds in buckets, which are not installed, and those of kinds in Kubernetes.
+/// Splits the CustomResourceDefinitions: returns first those of kinds in NATS buckets, which are not installed, and then those of kinds in
+/// Kubernetes.
 fn split_by_bucket(project: &Project, definitions: Vec<Definition>) -> (Vec<Definition>, Vec<Definition>) {
     let is_in_bucket = |definition: &Definition| {
         let mut kinds = project.controllers.iter().filter(|described| described.bucket.is_some());
@@ -96,16 +97,17 @@ fn workload(project: &Project) -> Vec<Value> {
     objects.into_iter().chain(metrics).chain(webhooks::service(project)).collect()
 }
 
-/// Returns the objects that are optional: those of the Prometheus operator, the NetworkPolicy, and those of cert-manager with the
-/// Secrets that it creates.
+/// Returns the objects of the optional components: of the Prometheus operator, the NetworkPolicy, and for webhooks the objects of
+/// cert-manager with the Secrets that it creates.
 fn optional_objects(project: &Project) -> Vec<Value> {
-    let of_all =
+    let general =
         [metrics::service_monitor(project), rules::prometheus_rule(project), network_policy::document(project)];
-    let of_webhooks = [cert_manager::documents(project), cert_manager::secrets(project)].concat();
-    of_all.into_iter().chain(of_webhooks).collect()
+    let for_webhooks = [cert_manager::documents(project), cert_manager::secrets(project)].concat();
+    general.into_iter().chain(for_webhooks).collect()
 }
 
-/// Returns all objects that an installation may have created in a cluster, with the finalizer policy and without samples.
+/// Returns all objects that an installation of the operator may have created in a cluster, including the optional components and the
+/// finalizer policy, but not the samples.
 pub(crate) fn installed_objects(project: &Project) -> Vec<Value> {
     let (_, definitions) = split_by_bucket(project, crd::definitions(project, &mut Vec::new()));
     let crds = definitions.iter().map(|definition| definition.value.clone()).collect();
@@ -124,7 +126,7 @@ struct FileSet {
 }
 
 impl FileSet {
-    /// Adds a file, unless there are no documents for it.
+    /// Adds the file at `path` with these documents as YAML, unless there are no documents.
     fn add<'a>(&mut self, path: &str, documents: impl IntoIterator<Item = &'a Value>) -> Result<(), ManifestError> {
         let documents: Vec<_> = documents.into_iter().collect();
         if !documents.is_empty() {
@@ -138,7 +140,7 @@ impl FileSet {
         self.files.push(File { path: path.to_owned(), text });
     }
 
-    /// Adds `install.yaml` for kubectl, and the same objects as the base of kustomizations.
+    /// Adds `install.yaml` for kubectl, and for kustomize the same objects as files of the base, with all `kustomization.yaml` files.
     fn add_installation(&mut self, project: &Project, definitions: &[Definition]) -> Result<(), ManifestError> {
         let (rbac, roles) = (rbac::documents(project), roles::documents(project, definitions));
         let (namespace, workload) = (deployment::namespace(project), workload(project));
@@ -162,7 +164,8 @@ impl FileSet {
         self.add("install.yaml", crds.chain(&namespace).chain(operator))
     }
 
-    /// Adds the objects that are optional, since not every cluster has their kinds or lets the operator work with them.
+    /// Adds the files of the optional kustomize components: monitoring, NetworkPolicy and cert-manager. They are optional, since some
+    /// clusters don't have their kinds, and a NetworkPolicy may keep an operator from working.
     fn add_components(&mut self, project: &Project) -> Result<(), ManifestError> {
         if project.serves_metrics() {
             let monitoring = |file: &str| kustomize::path(kustomize::MONITORING, file);
@@ -178,7 +181,7 @@ impl FileSet {
     }
 }
 
-/// Reports trees with an invalid manifest, from which no permissions can be derived.
+/// Reports each tree that embeds an invalid YAML manifest, from which no permissions can be derived.
 fn check_shapes(project: &Project) -> Vec<Finding> {
     let mut findings = Findings::of(&project.name);
     for controlled in &project.controllers {
@@ -189,7 +192,8 @@ fn check_shapes(project: &Project) -> Vec<Finding> {
     findings.into_vec()
 }
 
-/// Reports names that the API server would refuse at installation, with a less clear message.
+/// Reports an operator name, a namespace, an image or a finalizer that the API server would refuse at the installation, with a less clear
+/// message.
 fn check_names(project: &Project) -> Vec<Finding> {
     let mut findings = Findings::of(&project.name);
     for (field, name) in [("name", &project.name), ("namespace", &project.namespace)] {

@@ -11,8 +11,8 @@ const EDIT_VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "li
 const READ_STATUS_VERBS: &[&str] = &["get"];
 const WRITE_STATUS_VERBS: &[&str] = &["get", "patch", "update"];
 
-/// Returns three ClusterRoles per kind, which RBAC aggregates to the default roles `view`, `edit` and `admin`. Only `admin` may
-/// write the status, for repairs by hand. The last role is that of the readers of the metrics.
+/// Returns three ClusterRoles per kind, which Kubernetes aggregates to the default roles `view`, `edit` and `admin`, and a ClusterRole for
+/// readers of the metrics. Only `admin` may write the status, for repairs by hand.
 pub(crate) fn documents(project: &Project, definitions: &[Definition]) -> Vec<Value> {
     let roles_of_kind = |definition: &Definition| {
         [
@@ -25,7 +25,8 @@ pub(crate) fn documents(project: &Project, definitions: &[Definition]) -> Vec<Va
     definitions.iter().flat_map(roles_of_kind).chain([metrics::reader_role(project)]).collect()
 }
 
-/// Returns one ClusterRole with the label that aggregates it to a default role.
+/// Returns the ClusterRole for the objects of a kind that is aggregated to the default role `audience`, with `verbs` on the objects and
+/// `status` as the verbs on their status.
 fn role(project: &Project, definition: &Definition, audience: &str, verbs: &[&str], status: &[&str]) -> Value {
     let mut labels = project.labels();
     labels[format!("rbac.authorization.k8s.io/aggregate-to-{audience}")] = json!("true");

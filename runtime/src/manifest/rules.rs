@@ -22,9 +22,10 @@ pub(crate) fn prometheus_rule(project: &Project) -> Value {
     })
 }
 
-/// Returns the rule of an alert. Most expressions aggregate the namespace away, so the rule sets it, for routes and silences.
+/// Returns the alerting rule of a PrometheusRule for an alert. It sets the label `namespace`, by which Alertmanager routes and silences
+/// alerts, since most expressions aggregate this label away.
 fn rule(project: &Project, alert: &Alert) -> Value {
-    let text = |text: &str| text.replace("$operator", &project.name);
+    let with_name = |text: &str| text.replace("$operator", &project.name);
     let mut rule = Map::new();
     rule.insert("alert".to_owned(), alert.name.into());
     rule.insert("expr".to_owned(), alert.expression.replace("$operator", &metrics::matchers(project)).into());
@@ -37,9 +38,9 @@ fn rule(project: &Project, alert: &Alert) -> Value {
         "severity": alert.severity.as_str(),
     });
     let annotations = json!({
-        "description": text(alert.description),
-        "runbook": text(alert.runbook),
-        "summary": text(alert.summary),
+        "description": with_name(alert.description),
+        "runbook": with_name(alert.runbook),
+        "summary": with_name(alert.summary),
     });
     rule.insert("labels".to_owned(), labels);
     rule.insert("annotations".to_owned(), annotations);

@@ -10,14 +10,15 @@ use crate::manifest::crd::definition::Definition;
 
 mod pattern;
 
-/// Returns the samples with the paths of their files, and reports samples that their schema doesn't admit. There is none of a kind in
-/// a bucket, which kubectl can't create: it has a script.
+/// Returns one sample object per kind and version with the path of its file, and reports samples that their schema doesn't admit. Returns
+/// none for a kind in a NATS bucket, whose sample is a script, since kubectl can't create it.
 pub(crate) fn objects(
     project: &Project,
     definitions: &[Definition],
     report: &mut Vec<Finding>,
 ) -> Vec<(String, Value)> {
     let mut controllers: Vec<_> = project.controllers.iter().collect();
+    // Of several controllers of a kind, keep the first one with a sample.
     controllers.sort_by_key(|controlled| (&controlled.kind, controlled.sample.is_none(), &controlled.finalizer));
     controllers.dedup_by_key(|controlled| &controlled.kind);
     let mut samples = Vec::new();
@@ -38,7 +39,8 @@ pub(crate) fn objects(
     samples
 }
 
-/// Returns the user's sample, or one from the schema, with `apiVersion`, `kind` and `metadata` filled in.
+/// Returns the sample that the user set on the controller, or else a sample from the schema, without a status and with `apiVersion`, `kind`
+/// and `metadata` filled in.
 pub(crate) fn complete(project: &Project, controlled: &KindDescription, schema: &Value) -> Value {
     let kind = &controlled.kind;
     let from_schema = || json!({"spec": make(&schema["properties"]["spec"], "spec")});
@@ -60,7 +62,8 @@ pub(crate) fn complete(project: &Project, controlled: &KindDescription, schema: 
     sample
 }
 
-/// Reports what the schema doesn't admit in a sample: an error for the user's sample, a warning for a generated one.
+/// Reports each part of a sample that the schema doesn't admit: as an error in the user's sample, as a warning in a generated sample. The
+/// schema doesn't require a status, since a new object has none.
 fn check(controlled: &KindDescription, sample: &Value, schema: &Value, findings: &mut Findings) {
     let mut schema = schema.clone();
     if let Some(required) = schema["required"].as_array_mut() {
@@ -79,9 +82,9 @@ fn check(controlled: &KindDescription, sample: &Value, schema: &Value, findings:
     }
 }
 
-/// Returns a small value that `schema` admits: the default, the example, the first value of an enum, or the smallest value of the
-/// type, with required fields only. `name` is the name of the field. It is the value of a string without a pattern or format, and
-/// the prefix of generated map keys.
+/// Returns a small value that `schema` should admit: the default, the example, the first value of an enum, or the smallest value of the
+/// type, with required fields only. `name`, the name of the field, becomes the value of a string without a pattern or format, and the
+/// prefix of generated map keys.
 pub(crate) fn make(schema: &Value, name: &str) -> Value {
     for keyword in ["default", "example"] {
         if let Some(value) = schema.get(keyword) {
@@ -124,15 +127,15 @@ fn object(schema: &Value, name: &str) -> Value {
     Value::Object(fields)
 }
 
-/// Returns the fields that the smallest valid object has: those that the schema and its first branches require.
+/// Returns the names of the fields that the sample of an object has: the required fields that the schema defines.
 fn required(schema: &Value) -> Vec<String> {
     let mut names = required_by(schema);
     names.retain(|name| schema["properties"].get(name).is_some());
     names
 }
 
-/// Returns the required fields of a schema and of the branches that the sample takes: the first of `anyOf` and `oneOf`, and all
-/// of `allOf`.
+/// Returns the names in `required` of a schema and of the branches that the sample satisfies: the first branch of `anyOf` and of `oneOf`,
+/// and all branches of `allOf`.
 fn required_by(schema: &Value) -> Vec<String> {
     let mut names: Vec<String> =
         crd::list(schema, "required").iter().filter_map(Value::as_str).map(str::to_owned).collect();
@@ -141,7 +144,8 @@ fn required_by(schema: &Value) -> Vec<String> {
     names
 }
 
-/// Returns the number nearest to zero within the bounds.
+/// Returns the number nearest to zero within the bounds of the schema, as a multiple of its `multipleOf`. A value that an exclusive bound
+/// excludes is avoided by a step of `multipleOf`, of 1 for integers, or of 0.5.
 fn number(schema: &Value) -> Value {
     let step = schema["multipleOf"].as_f64().filter(|step| *step > 0.0);
     let is_integer = schema["type"] != "number";
@@ -172,7 +176,8 @@ fn number(schema: &Value) -> Value {
     }
 }
 
-/// Returns a string that fits the pattern, the format or the length of the schema.
+/// Returns a string that matches the pattern or has the format of the schema; otherwise the name of the field, with the length that the
+/// schema allows.
 fn text(schema: &Value, name: &str) -> Value {
     // A pattern beside one of these formats only excludes rare values, so the value for the format is better.
     let has_format = ["byte", "date-time", "ipv4", "ipv6"].contains(&crd::text(schema, "format"));
@@ -201,7 +206,7 @@ fn text(schema: &Value, name: &str) -> Value {
     json!(by_format)
 }
 
-/// Returns the name of the field, cut or padded to the length that the schema requires.
+/// Returns `name` in lower case, cut to the maximum length of the schema or filled up with `x` to the minimum length.
 fn name_of_allowed_length(schema: &Value, name: &str) -> String {
     let maximum = schema["maxLength"].as_u64().and_then(|maximum| usize::try_from(maximum).ok()).unwrap_or(usize::MAX);
     let mut text: String = name.to_lowercase().chars().take(maximum).collect();

@@ -92,7 +92,7 @@ struct Report {
     text: String,
 }
 
-/// Reports all files as JSON. As text, it reports only `install.yaml`, which every project has and which kubectl applies.
+/// Returns a report whose JSON contains every generated file, and whose text is only `install.yaml`, which kubectl can apply.
 fn all_files(rendered: &Rendered) -> Report {
     let file_json = |file: &super::File| json!({"path": file.path, "text": file.text});
     let files: Vec<_> = rendered.files.iter().map(file_json).collect();
@@ -100,7 +100,7 @@ fn all_files(rendered: &Rendered) -> Report {
 }
 
 impl Report {
-    /// Prints the report with the linter's warnings.
+    /// Prints the report with the linter's warnings: as JSON, in the field `findings`; as text, in comments before the text.
     fn print(mut self, rendered: &Rendered, output_json: bool, out: &mut dyn Write) -> io::Result<()> {
         if output_json {
             self.json["findings"] = json!(rendered.findings);
@@ -123,6 +123,7 @@ mod tests {
     use super::super::fixture;
     use super::*;
 
+    /// Runs the command with these options, and returns whether the folder differs and the printed text.
     fn run_with(args: &GenerateArgs) -> (bool, String) {
         let mut out = Vec::new();
         let drifted = args.run(&fixture::project(), &mut out).unwrap();
@@ -130,14 +131,14 @@ mod tests {
     }
 
     #[test]
-    fn without_a_folder_install_is_printed() {
+    fn install_yaml_is_printed_if_no_folder_is_set() {
         let (drifted, text) = run_with(&GenerateArgs::default());
         assert!(!drifted);
         assert_eq!(text, files(&fixture::project()).unwrap().text("install.yaml").unwrap());
     }
 
     #[test]
-    fn json_holds_every_file() {
+    fn the_json_output_contains_every_file() {
         let (_, text) = run_with(&GenerateArgs { output: OutputFormat::Json, ..GenerateArgs::default() });
         let value: Value = serde_json::from_str(&text).unwrap();
         let rendered = files(&fixture::project()).unwrap();
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_says_drift_and_writing_ends_it() {
+    fn a_check_reports_drift_until_the_files_are_written() {
         let dir = std::env::temp_dir().join(format!("opgen-door-{}", std::process::id()));
         let check = GenerateArgs { dir: Some(dir.clone()), check: true, ..GenerateArgs::default() };
         let (drifted, text) = run_with(&check);

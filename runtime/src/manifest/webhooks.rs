@@ -12,12 +12,12 @@ use std::collections::BTreeSet;
 /// The port of the webhooks in the container.
 pub(crate) const WEBHOOK_PORT: u16 = 9443;
 
-/// Returns the names of the objects of the webhooks.
+/// Returns the names of the objects that serve the webhooks: the Service, the Secret of the certificates and the configurations.
 pub(crate) fn names(project: &Project) -> WebhookNames {
     WebhookNames::new(&project.name, &project.cluster_name())
 }
 
-/// Returns the Service of the webhooks; `None` for an operator without any.
+/// Returns the Service through which API servers call the operator's webhooks; `None` for an operator without webhooks.
 pub(crate) fn service(project: &Project) -> Option<Value> {
     let mut labels = project.labels();
     labels["app.kubernetes.io/component"] = json!("webhook");
@@ -33,8 +33,8 @@ pub(crate) fn service(project: &Project) -> Option<Value> {
     project.has_webhooks().then_some(service)
 }
 
-/// Returns the mutating and the validating webhook configuration, as far as there are such webhooks. The operator adds the authorities
-/// of its certificate.
+/// Returns a MutatingWebhookConfiguration and a ValidatingWebhookConfiguration, each only if the operator has such webhooks. They have no
+/// `caBundle`: the operator, or cert-manager, adds it in the cluster.
 pub(crate) fn configurations(project: &Project) -> Vec<Value> {
     let kinds = [(Mode::Default, "MutatingWebhookConfiguration"), (Mode::Validate, "ValidatingWebhookConfiguration")];
     let configuration = |(mode, kind)| {
@@ -51,7 +51,8 @@ pub(crate) fn configurations(project: &Project) -> Vec<Value> {
     kinds.into_iter().filter_map(configuration).collect()
 }
 
-/// Returns the conversion of a definition whose objects the operator converts. The operator adds the authorities of its certificate.
+/// Returns the field `spec.conversion` of a CustomResourceDefinition whose objects the operator converts. It has no `caBundle`: the
+/// operator, or cert-manager, adds it in the cluster.
 pub(crate) fn conversion(project: &Project) -> Value {
     let service = json!({
         "name": names(project).service,
@@ -65,20 +66,21 @@ pub(crate) fn conversion(project: &Project) -> Value {
     })
 }
 
-/// Returns the names of the definitions whose objects the operator converts.
+/// Returns the names of the CustomResourceDefinitions whose objects the operator converts between versions.
 pub(crate) fn converted_definitions(project: &Project) -> BTreeSet<String> {
     let converted = project.controllers.iter().filter(|controlled| controlled.is_converted());
     converted.map(|controlled| controlled.kind.full_name()).collect()
 }
 
-/// Returns the Secret that the operator creates, with kind, name and namespace only; `None` for an operator without webhooks.
+/// Returns the Secret in which the operator keeps the certificates of its webhooks, with kind, name and namespace only; `None` for an
+/// operator without webhooks.
 pub(crate) fn secret(project: &Project) -> Option<Value> {
     let metadata = json!({"name": names(project).secret, "namespace": project.namespace});
     let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata});
     project.has_webhooks().then_some(secret)
 }
 
-/// Returns the entry of a webhook in its configuration.
+/// Returns the item of the list `webhooks` in a webhook configuration for one webhook.
 fn entry(project: &Project, description: &WebhookDescription) -> Value {
     let (kind, webhook) = (&description.kind, &description.webhook);
     let subresources = webhook.subresources.iter().map(|name| format!("{}/{name}", kind.plural));
@@ -107,7 +109,8 @@ fn entry(project: &Project, description: &WebhookDescription) -> Value {
     entry
 }
 
-/// Reports webhooks that the API server would refuse, or would never call.
+/// Reports admission webhooks that the API server would refuse, or, in an operator that watches only its own namespace, would not call for
+/// objects in this namespace.
 pub(crate) fn findings(project: &Project) -> Vec<Finding> {
     let mut findings = Findings::of(&project.name);
     if let Err(error) = WebhookDescription::check_all(&project.webhooks) {

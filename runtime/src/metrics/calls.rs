@@ -39,7 +39,8 @@ pub(super) struct FinishedCall {
     start: Instant,
 }
 
-/// Wraps a client: `observe` receives each call when it ends, and each call of a recorded pass has a span.
+/// Returns a client that sends requests through `client`, and calls `observe` when a request has been answered or has failed. Each request
+/// of a reconcile pass whose spans are exported gets a span of its own.
 pub(super) fn observe_calls(
     client: kube::Client,
     observe: impl Fn(&FinishedCall) + Clone + Send + Sync + 'static,
@@ -76,13 +77,14 @@ struct CallCounts {
 }
 
 impl CallMetrics {
-    /// Wraps a client so that its calls are counted, and have spans within a recorded pass.
+    /// Returns a client that sends requests through `client` and counts them. Each request of a pass whose spans are exported has a span.
     pub(crate) fn wrap(&self, client: kube::Client) -> kube::Client {
         let calls = self.clone();
         observe_calls(client, move |call| calls.observe(call))
     }
 
-    /// Counts a call.
+    /// Counts a finished call by status code and method, and adds its duration to the histogram of its method and to that of its verb and
+    /// resource. If the current trace is sampled, it becomes the exemplar of the duration.
     fn observe(&self, call: &FinishedCall) {
         let (duration, method) = (call.start.elapsed(), method_name(&call.method));
         let code = match call.status {
@@ -99,6 +101,7 @@ impl CallMetrics {
         with_entry(&self.0.methods, method.to_owned(), histogram, observe);
         let mut target = (call.verb, call.resource.clone());
         let targets = self.0.targets.read();
+        // The number of series is bounded: once there are `MAX_TARGETS`, a new pair counts as the resource `other` of its verb.
         if targets.len() >= MAX_TARGETS && !targets.contains_key(&target) {
             target.1 = OTHER.to_owned();
         }
@@ -123,8 +126,8 @@ impl CallMetrics {
     }
 }
 
-/// Calls `use_value` with the value of a key, which is created if there is none. A key nearly always has a value, so a read lock
-/// is tried first.
+/// Calls `use_value` with the value of a key. If the key is missing, `create` makes its value first. Most keys exist already, so the
+/// function tries a read lock before it takes the write lock.
 fn with_entry<K: Ord, V>(map: &RwLock<BTreeMap<K, V>>, key: K, create: impl FnOnce() -> V, use_value: impl FnOnce(&V)) {
     if let Some(value) = map.read().get(&key) {
         return use_value(value);
@@ -142,24 +145,27 @@ fn method_name(method: &Method) -> &str {
     }
 }
 
-/// Returns the verb of RBAC and the full name of the resource, with its subresource, of a request.
+/// Returns the verb of RBAC and the full name of the resource, with its subresource, of a request to the API server, such as `get` and
+/// `deployments/status.apps`. A path like `/version` has the resource `nonresource`.
 fn verb_and_resource(method: &Method, path: &str, query: Option<&str>) -> (&'static str, String) {
-    let parts: Vec<_> = path.split('/').filter(|part| !part.is_empty()).collect();
-    let (group, parts) = match &parts[..] {
-        ["api", _version, parts @ ..] => ("", parts),
-        ["apis", group, _version, parts @ ..] => (*group, parts),
+    let segments: Vec<_> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let (group, segments) = match &segments[..] {
+        ["api", _version, segments @ ..] => ("", segments),
+        ["apis", group, _version, segments @ ..] => (*group, segments),
         _ => ("", &[][..]),
     };
-    let parts = match parts {
+    // From here on, the segments are the plural name, the name and the subresource, without the namespace.
+    let segments = match segments {
         // The Namespace itself, or a subresource of it.
-        ["namespaces", _] | ["namespaces", _, "status" | "finalize"] => parts,
+        ["namespaces", _] | ["namespaces", _, "status" | "finalize"] => segments,
         ["namespaces", _, rest @ ..] => rest,
-        parts => parts,
+        segments => segments,
     };
     let watches = query.is_some_and(|query| query.split('&').any(|pair| matches!(pair, "watch=true" | "watch=1")));
-    let verb = match (method.as_str(), parts.len() > 1) {
+    let has_name = segments.len() > 1;
+    let verb = match (method.as_str(), has_name) {
         ("GET", _) if watches => "watch",
-        ("GET", false) if !parts.is_empty() => "list",
+        ("GET", false) if !segments.is_empty() => "list",
         ("GET" | "HEAD", _) => "get",
         ("POST", _) => "create",
         ("PUT", _) => "update",
@@ -168,11 +174,11 @@ fn verb_and_resource(method: &Method, path: &str, query: Option<&str>) -> (&'sta
         ("DELETE", false) => "deletecollection",
         _ => OTHER,
     };
-    let name = |plural: &str| if group.is_empty() { plural.to_owned() } else { format!("{plural}.{group}") };
-    let resource = match parts {
+    let full_name = |plural: &str| if group.is_empty() { plural.to_owned() } else { format!("{plural}.{group}") };
+    let resource = match segments {
         [] => NO_RESOURCE.to_owned(),
-        [plural, _, subresource, ..] => name(&format!("{plural}/{subresource}")),
-        [plural, ..] => name(plural),
+        [plural, _, subresource, ..] => full_name(&format!("{plural}/{subresource}")),
+        [plural, ..] => full_name(plural),
     };
     (verb, resource)
 }
@@ -186,23 +192,26 @@ mod tests {
 
     #[test]
     fn the_verb_and_the_resource_follow_from_the_request() {
-        let of = |method: Method, path: &str, query: Option<&str>| {
+        let classify = |method: Method, path: &str, query: Option<&str>| {
             let (verb, resource) = verb_and_resource(&method, path, query);
             format!("{verb} {resource}")
         };
         let pods = "/api/v1/namespaces/shop/pods";
-        assert_eq!(of(Method::GET, pods, Some("limit=500")), "list pods");
-        assert_eq!(of(Method::GET, pods, Some("allowWatchBookmarks=true&watch=true")), "watch pods");
-        assert_eq!(of(Method::GET, &format!("{pods}/web"), None), "get pods");
-        assert_eq!(of(Method::POST, &format!("{pods}/web/eviction"), None), "create pods/eviction");
-        assert_eq!(of(Method::DELETE, pods, None), "deletecollection pods");
-        assert_eq!(of(Method::DELETE, "/api/v1/namespaces/shop", None), "delete namespaces");
-        assert_eq!(of(Method::PUT, "/api/v1/namespaces/shop/finalize", None), "update namespaces/finalize");
-        assert_eq!(of(Method::GET, "/api/v1/namespaces", None), "list namespaces");
+        assert_eq!(classify(Method::GET, pods, Some("limit=500")), "list pods");
+        assert_eq!(classify(Method::GET, pods, Some("allowWatchBookmarks=true&watch=true")), "watch pods");
+        assert_eq!(classify(Method::GET, &format!("{pods}/web"), None), "get pods");
+        assert_eq!(classify(Method::POST, &format!("{pods}/web/eviction"), None), "create pods/eviction");
+        assert_eq!(classify(Method::DELETE, pods, None), "deletecollection pods");
+        assert_eq!(classify(Method::DELETE, "/api/v1/namespaces/shop", None), "delete namespaces");
+        assert_eq!(classify(Method::PUT, "/api/v1/namespaces/shop/finalize", None), "update namespaces/finalize");
+        assert_eq!(classify(Method::GET, "/api/v1/namespaces", None), "list namespaces");
         let status = "/apis/demo.example.com/v1/namespaces/shop/webapps/web/status";
-        assert_eq!(of(Method::PUT, status, None), "update webapps/status.demo.example.com");
-        assert_eq!(of(Method::PATCH, "/apis/apps/v1/namespaces/shop/deployments/web", None), "patch deployments.apps");
-        assert_eq!(of(Method::GET, "/version", None), "get nonresource");
+        assert_eq!(classify(Method::PUT, status, None), "update webapps/status.demo.example.com");
+        assert_eq!(
+            classify(Method::PATCH, "/apis/apps/v1/namespaces/shop/deployments/web", None),
+            "patch deployments.apps"
+        );
+        assert_eq!(classify(Method::GET, "/version", None), "get nonresource");
     }
 
     #[tokio::test(start_paused = true)]

@@ -44,8 +44,9 @@ impl Default for ClusterMetrics {
 }
 
 impl ClusterMetrics {
-    /// Returns the series of a cluster, which all connections to it share. They end with the last connection. `kubeconfig` is the name
-    /// of the cluster: the namespace and the name of the Secret with its kubeconfig.
+    /// Returns the metric series of a cluster, which all connections to the cluster share. The series end when the last connection drops
+    /// them. `kubeconfig` names the cluster: the namespace and the name of the Secret with its kubeconfig. If `MAX_CLUSTERS` others have
+    /// series, the function returns the series in which all further clusters are summed.
     pub(crate) fn series(&self, kubeconfig: &str) -> Arc<ClusterSeries> {
         let mut named = self.0.named.lock();
         if let Some(series) = named.get(kubeconfig).and_then(Weak::upgrade) {
@@ -73,6 +74,7 @@ pub(crate) struct ClusterSeries {
 }
 
 impl ClusterSeries {
+    /// Returns series without counts for the cluster with this name.
     fn new(kubeconfig: &str) -> Self {
         Self { kubeconfig: kubeconfig.to_owned(), requests: Default::default(), counters: Counters::default() }
     }
@@ -82,23 +84,24 @@ impl ClusterSeries {
         &self.counters
     }
 
-    /// Wraps a client so that its requests are counted, and have spans within a recorded pass.
+    /// Returns a client that sends requests through `client` and counts them here. Each request of a pass whose spans are exported has a
+    /// span.
     pub(crate) fn wrap(self: &Arc<Self>, client: kube::Client) -> kube::Client {
         let series = self.clone();
         calls::observe_calls(client, move |call| series.count_request(call.status))
     }
 
-    /// Counts a request; `status` is `None` if there was no response.
+    /// Counts a request by the class of its status code; `status` is `None` if there was no response.
     fn count_request(&self, status: Option<StatusCode>) {
-        let class = match status.map(|status| status.as_u16() / 100) {
-            // 101 switches the protocol as requested.
+        let index_in_codes = match status.map(|status| status.as_u16() / 100) {
+            // A code 1xx counts as 2xx: the server answers a protocol upgrade that the client has requested with 101.
             Some(..=2) => 0,
             Some(3) => 1,
             Some(4) => 2,
             Some(_) => 3,
             None => 4,
         };
-        self.requests[class].increment();
+        self.requests[index_in_codes].increment();
     }
 }
 
@@ -114,7 +117,7 @@ pub(crate) struct ClusterValues {
 }
 
 impl ClusterValues {
-    /// Adds the values of another connection with the same series.
+    /// Adds the values of another connection to the same cluster. The sum is reachable only if every connection is.
     fn add(&mut self, other: Self) {
         self.is_reachable &= other.is_reachable;
         self.objects += other.objects;
@@ -122,7 +125,8 @@ impl ClusterValues {
     }
 }
 
-/// Adds the series of the connected clusters: one of each metric for all connections to a cluster.
+/// Adds the metrics of the connected clusters to `samples`. Connections with the same label `kubeconfig` are summed, so that each cluster
+/// has one series of each metric.
 pub(super) fn add(samples: &mut MetricSamples, connections: Vec<ClusterValues>) {
     let mut clusters = BTreeMap::<String, ClusterValues>::new();
     for connection in connections {
@@ -153,12 +157,13 @@ mod tests {
     use kube::client::Body;
     use prometheus_client::{encoding::text::encode_registry, registry::Registry};
 
+    /// Returns the values of a connection that has these owners, given by their uids.
     fn connection(series: &Arc<ClusterSeries>, is_reachable: bool, objects: usize, owners: &[&str]) -> ClusterValues {
         let owners = owners.iter().map(|uid| Uid::from(*uid)).collect();
         ClusterValues { series: series.clone(), is_reachable, objects, owners }
     }
 
-    /// Returns the lines of all series.
+    /// Returns the metrics of these connections in the text format of OpenMetrics, without comments.
     fn lines(connections: Vec<ClusterValues>) -> Vec<String> {
         let (mut samples, mut registry, mut text) = (MetricSamples::default(), Registry::default(), String::new());
         add(&mut samples, connections);
@@ -229,7 +234,7 @@ mod tests {
         ] {
             assert!(all.iter().any(|other| other == line), "{line} is not in {all:#?}");
         }
-        // One of the others that can't be reached is seen.
+        // The series `other` shows 0 if one of the clusters that it sums is unreachable.
         let mut one_is_unreachable = values(&connected);
         one_is_unreachable[MAX_CLUSTERS].is_reachable = false;
         let unreachable: Vec<_> = lines(one_is_unreachable)
@@ -237,7 +242,7 @@ mod tests {
             .filter(|line| line.starts_with("opgen_remote_cluster_reachable{") && line.ends_with(" 0"))
             .collect();
         assert_eq!(unreachable, ["opgen_remote_cluster_reachable{kubeconfig=\"other\"} 0"]);
-        // The series of a dropped cluster end, and make room for those of a new one. The counters of the others do not decrease.
+        // The series of a dropped cluster end, so a new cluster gets series of its own. The counters of `other` do not decrease.
         drop(connected.remove(0));
         let new = series(MAX_CLUSTERS + 2);
         assert_eq!(new.kubeconfig, format!("teams/{}", MAX_CLUSTERS + 2));
@@ -246,7 +251,7 @@ mod tests {
         assert!(!all.iter().any(|line| line.contains("teams/000")), "{all:#?}");
         assert!(all.contains(&"opgen_remote_cluster_requests_total{kubeconfig=\"other\",code=\"2xx\"} 2".to_owned()));
         assert_eq!(metrics.0.named.lock().len(), MAX_CLUSTERS);
-        // A cluster that is connected again begins anew.
+        // A cluster that is connected again starts with counters of zero.
         drop(connected);
         let again = metrics.series("teams/001");
         assert_eq!((again.requests[0].get(), metrics.0.named.lock().len()), (0, 1));
@@ -264,7 +269,7 @@ mod tests {
         let client = kube::Client::new(service, "default");
         let (home, remote) = (own.wrap(client.clone()), series.wrap(client));
         for path in ["/200", "/201", "/302", "/404", "/409", "/429", "/503", "/refused"] {
-            // A failed request counts as well.
+            // The result does not matter: a failed request counts as well.
             drop(remote.send(Request::get(path).body(Body::empty()).unwrap()).await);
         }
         home.send(Request::get("/200").body(Body::empty()).unwrap()).await.unwrap();

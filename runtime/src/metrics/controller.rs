@@ -94,7 +94,8 @@ impl ControllerMetrics {
         }
     }
 
-    /// Counts a pass that ended after `duration`, with its span if that is exported.
+    /// Counts a reconcile pass by its result, and adds its duration to the histogram. `trace` is the span of the pass if spans are
+    /// exported; it becomes the exemplar of the duration.
     pub(crate) fn count_pass(&self, kind: PassKind, duration: Duration, trace: Option<&TraceContext>) {
         self.results[kind as usize].increment();
         self.duration.observe_traced(duration, trace);
@@ -107,7 +108,7 @@ impl ControllerMetrics {
 }
 
 impl Default for ControllerMetrics {
-    /// Returns metrics of a controller without a name, for tests of single parts.
+    /// Returns metrics of a controller without a name and without workers, for unit tests.
     fn default() -> Self {
         Self::new("", 0)
     }

@@ -6,25 +6,28 @@ use std::time::Duration;
 #[cfg(feature = "profiling")]
 use tokio::{sync::Semaphore, task::spawn_blocking, time::sleep};
 
-/// The number of samples for each second of CPU time of the process. It is no round number, so that no timer is in step with it.
+/// The number of samples for each second of CPU time of the process. It is not a round number, so that samples don't coincide with timers.
 #[cfg(feature = "profiling")]
 const FREQUENCY: i32 = 99;
 
-/// The signal and the table of samples exist once in a process.
+/// Allows one profile at a time: the signal of the profiler and its table of samples exist once in a process.
 #[cfg(feature = "profiling")]
-static ONLY: Semaphore = Semaphore::const_new(1);
+static PROFILE_PERMIT: Semaphore = Semaphore::const_new(1);
 
-/// Why there is no profile.
+/// Why no CPU profile was taken.
 pub(super) enum NoProfile {
     #[cfg_attr(not(feature = "profiling"), expect(dead_code, reason = "only a build with profiles can be busy"))]
     Busy,
     Unavailable(String),
 }
 
-/// Samples the process for a time, and returns the samples.
+/// Samples the stacks of the process for `duration`, and returns the samples in the format of pprof.
+///
+/// # Errors
+/// `Busy` if another profile is being taken, and `Unavailable` if the profiler fails.
 #[cfg(feature = "profiling")]
 pub(super) async fn take(duration: Duration) -> Result<Vec<u8>, NoProfile> {
-    let _only = ONLY.try_acquire().map_err(|_| NoProfile::Busy)?;
+    let _permit = PROFILE_PERMIT.try_acquire().map_err(|_| NoProfile::Busy)?;
     // The first profile of a process prepares the unwinder, which takes seconds in a large binary.
     let guard = spawn_blocking(start).await.unwrap_or_else(|error| Err(unavailable(&error)))?;
     sleep(duration).await;
@@ -33,23 +36,23 @@ pub(super) async fn take(duration: Duration) -> Result<Vec<u8>, NoProfile> {
     encoded.unwrap_or_else(|error| Err(unavailable(&error)))
 }
 
-/// Refuses, since the operator was not built for it.
+/// Returns `Unavailable`, since the operator was built without the feature `profiling`.
 #[cfg(not(feature = "profiling"))]
 pub(super) async fn take(_: Duration) -> Result<Vec<u8>, NoProfile> {
-    let why = "this operator was built without the feature `profiling` of the crate opgen";
-    Err(NoProfile::Unavailable(why.to_owned()))
+    let reason = "this operator was built without the feature `profiling` of the crate opgen";
+    Err(NoProfile::Unavailable(reason.to_owned()))
 }
 
-/// Starts to sample.
+/// Starts the profiler, which samples until the returned guard is dropped.
 #[cfg(feature = "profiling")]
 fn start() -> Result<ProfilerGuard<'static>, NoProfile> {
     let builder = ProfilerGuardBuilder::default().frequency(FREQUENCY);
-    // A signal within the unwinder itself would deadlock.
+    // No sample is taken while a thread runs code of these libraries: a signal within the unwinder itself would deadlock.
     let builder = builder.blocklist(&["libc", "libgcc", "pthread", "vdso"]);
     builder.build().map_err(|error| unavailable(&error))
 }
 
-/// Encodes the samples so far.
+/// Encodes the samples that the profiler has taken so far in the format of pprof.
 #[cfg(feature = "profiling")]
 fn encode(guard: &ProfilerGuard<'static>) -> Result<Vec<u8>, NoProfile> {
     let report = guard.report().build().map_err(|error| unavailable(&error))?;

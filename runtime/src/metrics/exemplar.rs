@@ -15,7 +15,8 @@ pub(super) struct SeriesExemplars {
 }
 
 impl SeriesExemplars {
-    /// Returns the exemplars of the series of a metric with these labels.
+    /// Returns the exemplars of the series that `metric` has for these labels, with the text by which [`append`] recognizes the lines of
+    /// its buckets.
     pub(super) fn new(metric: &str, labels: &[(&str, &str)], exemplars: BTreeMap<usize, SpanExemplar>) -> Self {
         let mut rest = "\"".to_owned();
         for (name, value) in labels {
@@ -27,7 +28,7 @@ impl SeriesExemplars {
         Self { bucket: (format!("{metric}_bucket{{le=\""), rest), exemplars }
     }
 
-    /// Returns whether a line is a bucket of the series.
+    /// Returns whether a line of the exposition text is a bucket of the series, whatever its value of `le`.
     fn has_bucket(&self, line: &str) -> bool {
         let (before, after) = &self.bucket;
         let rest = line.strip_prefix(before.as_str()).and_then(|rest| rest.find('"').map(|end| &rest[end..]));
@@ -35,25 +36,26 @@ impl SeriesExemplars {
     }
 }
 
-/// Appends the exemplars to the lines of their buckets.
+/// Returns OpenMetrics text in which each exemplar of `series` is appended to the line of its bucket. The lines of a series are in the
+/// order of its buckets.
 pub(super) fn append(text: &str, series: &[SeriesExemplars]) -> String {
-    // The number of the next bucket of each series.
-    let mut numbers = vec![0; series.len()];
+    // For each series, the number of the bucket on its next line.
+    let mut next_buckets = vec![0; series.len()];
     let mut appended = String::with_capacity(text.len());
     for line in text.lines() {
         appended.push_str(line);
-        if let Some(at) = series.iter().position(|series| series.has_bucket(line)) {
-            if let Some(exemplar) = series[at].exemplars.get(&numbers[at]) {
+        if let Some(index) = series.iter().position(|series| series.has_bucket(line)) {
+            if let Some(exemplar) = series[index].exemplars.get(&next_buckets[index]) {
                 push(&mut appended, exemplar);
             }
-            numbers[at] += 1;
+            next_buckets[index] += 1;
         }
         appended.push('\n');
     }
     appended
 }
 
-/// Appends one exemplar to a line.
+/// Appends one exemplar to a line, in the syntax of OpenMetrics.
 fn push(line: &mut String, exemplar: &SpanExemplar) {
     let SpanExemplar { trace_id, span_id, seconds, time } = exemplar;
     let time = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();

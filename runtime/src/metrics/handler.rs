@@ -28,6 +28,7 @@ impl MetricsHandler {
     /// The paths of the server itself.
     pub(crate) const RESERVED: [&'static str; 3] = [METRICS_PATH, PROFILE_PATH, MEMORY_PATH];
 
+    /// Creates a handler that answers the requests of `path` with the result of an async function.
     pub(crate) fn new<F>(
         path: impl Into<String>,
         handler: impl Fn(Request<Vec<u8>>) -> F + Send + Sync + 'static,
@@ -42,15 +43,16 @@ impl MetricsHandler {
         &self.path
     }
 
-    /// Returns the response to a request; `None` if the function panics, which is logged and counted.
+    /// Returns the response of the handler's function to a request. If the function panics, the panic is logged and counted, and the method
+    /// returns `None`.
     pub(super) async fn respond(&self, request: Request<Vec<u8>>, counters: &Counters) -> Option<Response<Vec<u8>>> {
         let response = AssertUnwindSafe(async { (self.respond)(request).await }).catch_unwind().await;
-        let failed = |payload: Box<dyn std::any::Any + Send>| {
+        let report_panic = |payload: Box<dyn std::any::Any + Send>| {
             counters.count_panic(Closure::MetricsHandler);
             let error = Panicked::new(Closure::MetricsHandler, &*payload);
             tracing::error!(path = self.path, %error, "a handler failed");
         };
-        response.map_err(failed).ok()
+        response.map_err(report_panic).ok()
     }
 }
 

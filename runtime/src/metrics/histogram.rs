@@ -75,7 +75,8 @@ impl Histogram {
         self.observe_traced(duration, None);
     }
 
-    /// Counts a duration, in a histogram in which no other thread counts at the same time. That saves the operations on shared memory.
+    /// Counts a duration in a histogram that no other thread changes at the same time. So a load and a store suffice, which are cheaper
+    /// than the atomic additions of [`Histogram::observe`].
     pub(crate) fn observe_alone(&self, duration: Duration) {
         let nanos = nanos(duration);
         let add = |counter: &AtomicU64, more: u64| {
@@ -87,15 +88,17 @@ impl Histogram {
         add(&self.sum_nanos, nanos);
     }
 
+    /// Returns the counter of the bucket with this number.
     fn count(&self, bucket: usize) -> Option<&AtomicU64> {
         self.counts.get(bucket / LINE).and_then(|line| line.0.get(bucket % LINE))
     }
 
+    /// Returns the number of the bucket that counts a duration: the first one whose upper bound is not exceeded.
     fn bucket(&self, nanos: u64) -> usize {
         self.bounds_nanos.partition_point(|bound| *bound < nanos)
     }
 
-    /// Counts a duration. With an exported span it becomes the exemplar of its bucket.
+    /// Counts a duration. If it was measured in an exported `span`, it also replaces the exemplar of its bucket.
     pub(crate) fn observe_traced(&self, duration: Duration, span: Option<&TraceContext>) {
         let nanos = nanos(duration);
         let bucket = self.bucket(nanos);
@@ -111,7 +114,8 @@ impl Histogram {
         self.sum_nanos.fetch_add(nanos, Ordering::Relaxed);
     }
 
-    /// Returns the current values. Observations meanwhile may be missing in some of them.
+    /// Returns the current values. They are read one after the other, so a duration that is counted meanwhile may be in the sum and not in
+    /// its bucket, or the reverse.
     pub(crate) fn values(&self) -> HistogramValues {
         let counts = self.counts.iter().flat_map(|line| &line.0).map(|count| count.load(Ordering::Relaxed));
         let bounds = self.bounds.iter().copied().chain([f64::INFINITY]);

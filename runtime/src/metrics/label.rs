@@ -20,17 +20,18 @@ pub(crate) struct LabelCounts {
 }
 
 impl LabelCounts {
-    /// Counts a value. Once there are `MAX_VALUES` of them, new values count as one other value.
+    /// Adds one to the counter of a label value. Once `MAX_VALUES` values have counters, further values share the counter of [`OTHER`].
     pub(crate) fn count(&self, value: &str) {
         if let Some(count) = self.counts.read().get(value) {
             count.fetch_add(1, Ordering::Relaxed);
             return;
         }
         let mut counts = self.counts.write();
-        let has_room = counts.len() < MAX_VALUES && value != OTHER;
+        // A value that is itself `other` has no counter of its own, so that the series exists once.
+        let gets_counter = counts.len() < MAX_VALUES && value != OTHER;
         let count = match counts.get(value) {
             Some(count) => count,
-            None if has_room => counts.entry(value.into()).or_default(),
+            None if gets_counter => counts.entry(value.into()).or_default(),
             None => &self.other,
         };
         count.fetch_add(1, Ordering::Relaxed);
@@ -40,8 +41,8 @@ impl LabelCounts {
     pub(crate) fn values(&self) -> Vec<(String, u64)> {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let counts = self.counts.read();
-        let named = counts.iter().map(|(value, count)| (value.to_string(), load(count)));
-        named.chain([(OTHER.to_owned(), load(&self.other))]).collect()
+        let by_value = counts.iter().map(|(value, count)| (value.to_string(), load(count)));
+        by_value.chain([(OTHER.to_owned(), load(&self.other))]).collect()
     }
 }
 

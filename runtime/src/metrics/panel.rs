@@ -95,10 +95,10 @@ pub(crate) fn rows(matchers: &str) -> impl Iterator<Item = (&'static str, Vec<Pa
 
 /// Returns the panel of a metric: the rate of a counter, the value of a gauge, or quantiles of a histogram.
 fn panel(metric: &'static Metric, matchers: &str) -> Panel {
-    // `name` and `controller` of a queue are the same.
-    let is_controllers = metric.labels.contains(&CONTROLLER);
-    let labels: Vec<_> = metric.labels.iter().copied().filter(|label| !(is_controllers && *label == "name")).collect();
-    let matchers = if is_controllers { format!("{matchers},{CHOSEN_CONTROLLER}") } else { matchers.to_owned() };
+    // The metrics of a queue have the name of the controller in the label `name`, too, which the queries omit.
+    let has_controller = metric.labels.contains(&CONTROLLER);
+    let labels: Vec<_> = metric.labels.iter().copied().filter(|label| !(has_controller && *label == "name")).collect();
+    let matchers = if has_controller { format!("{matchers},{CHOSEN_CONTROLLER}") } else { matchers.to_owned() };
     let legend = labels.iter().map(|label| format!("{{{{{label}}}}}")).collect::<Vec<_>>().join(" ");
     let (name, by) = (metric.name, labels.join(", "));
     let rate = |suffix: &str| format!("rate({name}{suffix}{{{matchers}}}[$__rate_interval])");
@@ -110,7 +110,7 @@ fn panel(metric: &'static Metric, matchers: &str) -> Panel {
                 legend: format!("{title} {legend}"),
             })
             .into(),
-        // A metric without labels is one of the process, and each replica is a process.
+        // A metric without labels is one of the process: the replicas are not summed, and the legend names each of them.
         _ if labels.is_empty() => {
             let expression = match metric.kind {
                 MetricKind::Counter => rate(""),
@@ -162,24 +162,27 @@ mod tests {
 
     #[test]
     fn queries_follow_from_the_type_the_unit_and_the_labels() {
-        let of = |metric| panel(metric, "job=\"a\"").queries.into_iter().map(|query| query.expression).next();
+        let first_query = |metric| panel(metric, "job=\"a\"").queries.into_iter().map(|query| query.expression).next();
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(
-            of(&QUEUE_ADDS),
+            first_query(&QUEUE_ADDS),
             some(
                 "sum by (controller) (rate(workqueue_adds_total{job=\"a\",controller=~\"$controller\"}[$__rate_interval]))"
             )
         );
-        assert_eq!(of(&CACHE_BYTES), some("sum by (resource) (opgen_cache_bytes{job=\"a\"})"));
-        assert_eq!(of(&CLUSTER_REACHABLE), some("min by (kubeconfig) (opgen_remote_cluster_reachable{job=\"a\"})"));
-        assert_eq!(of(&PROCESS_FDS), some("process_open_fds{job=\"a\"}"));
-        assert_eq!(of(&PROCESS_START), some("time() - process_start_time_seconds{job=\"a\"}"));
+        assert_eq!(first_query(&CACHE_BYTES), some("sum by (resource) (opgen_cache_bytes{job=\"a\"})"));
         assert_eq!(
-            of(&CALL_DURATION),
+            first_query(&CLUSTER_REACHABLE),
+            some("min by (kubeconfig) (opgen_remote_cluster_reachable{job=\"a\"})")
+        );
+        assert_eq!(first_query(&PROCESS_FDS), some("process_open_fds{job=\"a\"}"));
+        assert_eq!(first_query(&PROCESS_START), some("time() - process_start_time_seconds{job=\"a\"}"));
+        assert_eq!(
+            first_query(&CALL_DURATION),
             some(
                 "histogram_quantile(0.5, sum by (le, verb, resource) (rate(opgen_call_duration_seconds_bucket{job=\"a\"}[$__rate_interval])))"
             )
         );
-        assert!(of(&UNCONVERGED).is_some_and(|query| query.starts_with("max by (controller)")));
+        assert!(first_query(&UNCONVERGED).is_some_and(|query| query.starts_with("max by (controller)")));
     }
 }

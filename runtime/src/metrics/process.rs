@@ -10,7 +10,8 @@ use tokio::runtime::Handle;
 /// The number of clock ticks in a second, in which Linux reports times on all architectures that Kubernetes runs on.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Adds the metrics of the process. Those of `/proc` exist on Linux only, and the number of tasks in a tokio runtime only.
+/// Adds the metrics of the process to `samples`. The values from `/proc` are omitted on systems other than Linux, and the number of tasks
+/// outside of a tokio runtime.
 pub(super) fn add(samples: &mut MetricSamples) {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     if let Some((cpu, start)) = times(&read("/proc/self/stat"), &read("/proc/stat")) {
@@ -24,7 +25,7 @@ pub(super) fn add(samples: &mut MetricSamples) {
         }
     }
     if let Ok(descriptors) = fs::read_dir("/proc/self/fd") {
-        // The listing itself has one open.
+        // The open directory is itself one of the file descriptors.
         samples.add(&PROCESS_FDS, &[], descriptors.count().saturating_sub(1));
     }
     if let Some(limit) = number_after(&read("/proc/self/limits"), "Max open files") {
@@ -35,18 +36,19 @@ pub(super) fn add(samples: &mut MetricSamples) {
     }
 }
 
-/// Returns the CPU time, and the start time since the Unix epoch, in seconds. `None` if a file lacks one of the values.
-fn times(process: &str, system: &str) -> Option<(f64, f64)> {
-    // The name of the program, in parentheses, may contain anything.
-    let fields: Vec<_> = process.rsplit_once(')')?.1.split_whitespace().collect();
-    // Fields have the numbers of proc(5). The first one after the name is the third.
+/// Returns the CPU time of the process, and its start time since the Unix epoch, in seconds. The arguments are the texts of
+/// `/proc/self/stat` and `/proc/stat`; `None` if one of them lacks a value.
+fn times(process_stat: &str, system_stat: &str) -> Option<(f64, f64)> {
+    // The second field is the name of the program in parentheses, which may contain spaces and parentheses.
+    let fields: Vec<_> = process_stat.rsplit_once(')')?.1.split_whitespace().collect();
+    // `number` counts the fields from 1, as the manual page proc(5) does. `fields` begins with the third field.
     let ticks = |number: usize| fields.get(number - 3)?.parse::<f64>().ok();
     let (user, kernel, start) = (ticks(14)?, ticks(15)?, ticks(22)?);
-    let boot = number_after(system, "btime")?;
+    let boot = number_after(system_stat, "btime")?;
     Some(((user + kernel) / TICKS_PER_SECOND, boot + start / TICKS_PER_SECOND))
 }
 
-/// Returns the number after `prefix` at the start of a line; `None` if there is no such line.
+/// Returns the number that follows `prefix` in the first line that begins with it; `None` if there is none.
 fn number_after(text: &str, prefix: &str) -> Option<f64> {
     let rest = text.lines().find_map(|line| line.strip_prefix(prefix))?;
     rest.split_whitespace().next()?.parse().ok()

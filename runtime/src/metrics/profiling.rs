@@ -1,4 +1,4 @@
-//! CPU profiles and memory statistics of the process, at two paths of the server of the metrics.
+//! Serves CPU profiles and memory statistics of the process at two paths of the metrics server.
 
 use super::{
     cpu_profile::{self, NoProfile},
@@ -15,12 +15,12 @@ const MAX_SECONDS: u64 = 300;
 const MEMORY_LINES: [&str; 8] =
     ["VmPeak:", "VmSize:", "VmHWM:", "VmRSS:", "RssAnon:", "RssFile:", "VmData:", "Private_Dirty:"];
 
-/// Returns the handlers of both paths.
+/// Returns the handlers of `/debug/pprof/profile` and `/debug/memory`.
 pub(super) fn handlers() -> [MetricsHandler; 2] {
     [MetricsHandler::new(PROFILE_PATH, respond_with_profile), MetricsHandler::new(MEMORY_PATH, respond_with_memory)]
 }
 
-/// Takes a CPU profile for as long as the request asks for, and responds with it.
+/// Takes a CPU profile for the seconds that the query of the request gives, and responds with the profile in the format of pprof.
 async fn respond_with_profile(request: Request<Vec<u8>>) -> Response<Vec<u8>> {
     let duration = match (request.method(), seconds_of(request.uri().query())) {
         (&Method::GET, Ok(seconds)) => Duration::from_secs(seconds),
@@ -30,7 +30,7 @@ async fn respond_with_profile(request: Request<Vec<u8>>) -> Response<Vec<u8>> {
     match cpu_profile::take(duration).await {
         Ok(profile) => response(StatusCode::OK, "application/octet-stream", profile),
         Err(NoProfile::Busy) => text(StatusCode::CONFLICT, "another CPU profile is being taken"),
-        Err(NoProfile::Unavailable(why)) => text(StatusCode::NOT_IMPLEMENTED, &why),
+        Err(NoProfile::Unavailable(reason)) => text(StatusCode::NOT_IMPLEMENTED, &reason),
     }
 }
 
@@ -52,7 +52,10 @@ fn is_about_memory(line: &str) -> bool {
     MEMORY_LINES.iter().any(|name| line.starts_with(name))
 }
 
-/// Returns the duration in a query such as `seconds=10`. Other parameters are ignored.
+/// Returns the number of a query such as `seconds=10`, or the default without this parameter. Other parameters are ignored.
+///
+/// # Errors
+/// Fails with a message for the client if the value is not a number from 1 to `MAX_SECONDS`.
 fn seconds_of(query: Option<&str>) -> Result<u64, String> {
     let parameter = query.unwrap_or_default().split('&').find_map(|parameter| parameter.strip_prefix("seconds="));
     let Some(value) = parameter else { return Ok(DEFAULT_SECONDS) };
@@ -64,6 +67,7 @@ fn text(status: StatusCode, text: &str) -> Response<Vec<u8>> {
     response(status, "text/plain; charset=utf-8", format!("{text}\n").into_bytes())
 }
 
+/// Returns a response with this status, content type and body.
 fn response(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Response<Vec<u8>> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
@@ -81,7 +85,8 @@ mod tests {
         atomic::{AtomicBool, Ordering},
     };
 
-    async fn ask(handler: &MetricsHandler, method: Method, uri: &str) -> (StatusCode, String) {
+    /// Returns the status and the body of a handler's response to a request.
+    async fn send(handler: &MetricsHandler, method: Method, uri: &str) -> (StatusCode, String) {
         let request = Request::builder().method(method).uri(uri).body(Vec::new()).unwrap();
         let response = handler.respond(request, &crate::counters::Counters::default()).await.unwrap();
         (response.status(), String::from_utf8_lossy(response.body()).into_owned())
@@ -101,16 +106,16 @@ mod tests {
     #[tokio::test]
     async fn a_request_that_makes_no_sense_is_refused() {
         let [profile, memory] = handlers();
-        assert_eq!(ask(&profile, Method::GET, "/debug/pprof/profile?seconds=x").await.0, StatusCode::BAD_REQUEST);
+        assert_eq!(send(&profile, Method::GET, "/debug/pprof/profile?seconds=x").await.0, StatusCode::BAD_REQUEST);
         for handler in [profile, memory] {
-            assert_eq!(ask(&handler, Method::POST, handler.path()).await.0, StatusCode::METHOD_NOT_ALLOWED);
+            assert_eq!(send(&handler, Method::POST, handler.path()).await.0, StatusCode::METHOD_NOT_ALLOWED);
         }
     }
 
     #[cfg(target_os = "linux")]
     #[tokio::test]
     async fn the_memory_of_the_process_is_shown() {
-        let (status, text) = ask(&handlers()[1], Method::GET, MEMORY_PATH).await;
+        let (status, text) = send(&handlers()[1], Method::GET, MEMORY_PATH).await;
         assert_eq!(status, StatusCode::OK);
         assert!(text.lines().any(|line| line.starts_with("VmRSS:") && line.ends_with(" kB")), "{text}");
     }
@@ -118,7 +123,7 @@ mod tests {
     #[cfg(not(feature = "profiling"))]
     #[tokio::test]
     async fn without_the_feature_a_profile_names_the_feature() {
-        let (status, text) = ask(&handlers()[0], Method::GET, PROFILE_PATH).await;
+        let (status, text) = send(&handlers()[0], Method::GET, PROFILE_PATH).await;
         assert_eq!(status, StatusCode::NOT_IMPLEMENTED);
         assert!(text.contains("the feature `profiling`"), "{text}");
     }
@@ -127,8 +132,8 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_profile_names_the_functions_that_ran() {
         let is_over = Arc::new(AtomicBool::new(false));
-        let seen = is_over.clone();
-        let busy = tokio::task::spawn_blocking(move || busy_function_of_the_test(&seen));
+        let stop = is_over.clone();
+        let busy = tokio::task::spawn_blocking(move || busy_function_of_the_test(&stop));
         let request = Request::get("/debug/pprof/profile?seconds=1").body(Vec::new()).unwrap();
         let response = respond_with_profile(request).await;
         is_over.store(true, Ordering::Relaxed);
@@ -138,6 +143,7 @@ mod tests {
         assert!(profile.contains("busy_function_of_the_test"), "{} bytes", profile.len());
     }
 
+    /// Uses CPU time until `is_over`, so that samples of the profile have its name.
     #[cfg(feature = "profiling")]
     #[inline(never)]
     fn busy_function_of_the_test(is_over: &AtomicBool) {

@@ -111,7 +111,7 @@ impl Metrics {
         self.0.registries.lock().push(registry);
     }
 
-    /// Adds the registries of the user that other metrics have.
+    /// Adds the user's registries of another operator in the same process to these.
     pub(crate) fn adopt(&self, other: &Self) {
         let registries = other.0.registries.lock().clone();
         self.0.registries.lock().extend(registries);
@@ -131,14 +131,14 @@ impl Metrics {
         &self.0.clusters
     }
 
-    /// Returns the metrics of a controller, which are those of an earlier run if there was one.
+    /// Returns the metrics of a controller. A later run of the operator in this process continues the counters of the earlier one.
     pub(crate) fn controller(&self, name: &str, workers: usize) -> Arc<ControllerMetrics> {
         let mut controllers = self.0.controllers.lock();
         controllers.entry(name.to_owned()).or_insert_with(|| Arc::new(ControllerMetrics::new(name, workers))).clone()
     }
 
-    /// Sets whether this process holds the lock of a leader election. An operator without leader election never calls this, and
-    /// counts as a leader.
+    /// Sets whether this process holds the lock of a leader election. An operator without leader election never calls this method; its
+    /// metric `leader_election_master_status` is 1.
     pub(crate) fn set_leader(&self, lock: &str, leads: bool) {
         self.0.leaderships.lock().insert(lock.to_owned(), leads);
     }
@@ -153,13 +153,13 @@ impl Metrics {
         *self.0.host.lock() = Some(host.to_owned());
     }
 
-    /// Reads the state of this operator at each scrape, as long as it exists.
+    /// Sets the running operator whose queues, caches and watches each scrape reads, until the operator is dropped.
     pub(crate) fn observe(&self, operator: &Arc<dyn LiveOperator>) {
         *self.0.live.lock() = Some(Arc::downgrade(operator));
     }
 
-    /// Collects the current values of all metrics. Those of queues, caches, watches, other clusters and the lead exist only while an
-    /// operator runs.
+    /// Collects the current values of all metrics. The values of queues, caches, watches, other clusters and leader election exist only
+    /// while an operator runs.
     fn samples(&self) -> MetricSamples {
         let mut samples = MetricSamples::default();
         let live = self.0.live.lock().as_ref().and_then(Weak::upgrade);
@@ -179,9 +179,10 @@ impl Metrics {
         samples
     }
 
-    /// Adds whether this process leads, by the name of each lock, and the number of its shards.
+    /// Adds for each lock of a leader election whether this process holds it, and the number of shards whose Leases this process holds.
     fn add_leaderships(&self, samples: &mut MetricSamples) {
         let leaderships = self.0.leaderships.lock();
+        // Without leader election every process may act, so it counts as the leader.
         if leaderships.is_empty() {
             samples.add(&MASTER_STATUS, &[&self.0.operator], 1_u64);
         }
@@ -210,11 +211,12 @@ impl Metrics {
     /// Adds the counters of the operator, except those of orphans.
     fn add_counters(&self, samples: &mut MetricSamples, live: Option<&dyn LiveOperator>) {
         let counters = &self.0.counters;
-        let of_watches =
+        // Panics while a watch event is processed are counted by the watch. They are panics of the runtime.
+        let watch_panics =
             live.map(LiveOperator::watches).unwrap_or_default().values().map(|watch| watch.panics).sum::<u64>();
         for closure in Closure::ALL {
-            let of_watches = if closure == Closure::Runtime { of_watches } else { 0 };
-            samples.add(&PANICS, &[closure.as_str()], counters.panics(closure) + of_watches);
+            let watch_panics = if closure == Closure::Runtime { watch_panics } else { 0 };
+            samples.add(&PANICS, &[closure.as_str()], counters.panics(closure) + watch_panics);
         }
         samples.add(&TASK_RESTARTS, &[], counters.task_restarts());
         samples.add(&TIMEOUTS, &[], counters.timeouts());
@@ -222,7 +224,8 @@ impl Metrics {
         samples.add(&UNCONVERTED_FIELDS, &[], counters.unconverted_fields());
     }
 
-    /// Adds the counters of orphans. The series of each kind of children exist from the start.
+    /// Adds the counters of orphans, which are children whose owner is gone. Each kind of children has its series from the start, with the
+    /// value zero.
     fn add_orphans(&self, samples: &mut MetricSamples, live: Option<&dyn LiveOperator>) {
         let children = live.map(LiveOperator::children).unwrap_or_default();
         let mut orphans: BTreeMap<_, _> = children.into_iter().map(|kind| (kind, Orphans::default())).collect();
@@ -262,7 +265,7 @@ fn add_passes(samples: &mut MetricSamples, metrics: &ControllerMetrics) {
     samples.add(&QUEUE_RETRIES, &[name, name], metrics.retries.get());
 }
 
-/// Adds the current state of a controller's queue and objects.
+/// Adds the length of a controller's queue by priority, the number of its adds, and the number and the age of unready objects.
 fn add_queue(samples: &mut MetricSamples, values: &ControllerValues) {
     let (name, queue) = (values.name.as_str(), &values.queue);
     for (priority, depth) in [("100", queue.high), ("0", queue.normal), ("-100", queue.low)] {
@@ -313,7 +316,7 @@ mod tests {
             "workqueue_work_duration_seconds_count{name=\"shop\",controller=\"shop\"} 0",
             "opgen_yields_total{controller=\"shop\",reason=\"other\"} 0",
         ] {
-            assert!(text.lines().any(|said| said == line), "{line} is not in\n{text}");
+            assert!(text.lines().any(|actual| actual == line), "{line} is not in\n{text}");
         }
         controller.count_pass(PassKind::Error, Duration::from_millis(30), None);
         let text = metrics.text().unwrap();
@@ -326,7 +329,7 @@ mod tests {
             "controller_runtime_reconcile_time_seconds_sum{controller=\"shop\"} 0.03",
             "controller_runtime_reconcile_errors_total{controller=\"shop\"} 1",
         ] {
-            assert!(text.lines().any(|said| said == line), "{line} is not in\n{text}");
+            assert!(text.lines().any(|actual| actual == line), "{line} is not in\n{text}");
         }
     }
 

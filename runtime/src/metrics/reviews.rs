@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use std::{collections::HashMap, time::Duration};
 use tokio::time::Instant;
 
-/// How long an answer is used, as in controller-runtime.
+/// How long the answer to a token review is cached, as in controller-runtime.
 const CACHE_TIME: Duration = Duration::from_secs(60);
 
 /// The maximum number of cached answers.
@@ -45,25 +45,27 @@ impl Reviews {
         Self { client, cache: Mutex::default() }
     }
 
-    /// Returns whether the bearer of a token has the right to a verb on a path.
+    /// Returns whether the bearer of a token has the right to a verb on a path. The answer is cached for `CACHE_TIME`.
     ///
     /// # Errors
-    /// Fails if the API server can't be asked. Such an answer is not cached.
+    /// Fails if a review can't be created on the API server. The failure is not cached.
     pub(super) async fn access(&self, token: &str, verb: &str, path: &str) -> Result<TokenAccess, kube::Error> {
-        // A header value has no zero bytes.
+        // None of the three texts contains a zero byte, so the separator makes the digest unambiguous.
         let (digest, now) = (Sha256::digest([token, verb, path].join("\0")).into(), Instant::now());
-        if let Some((asked_at, access)) = self.cache.lock().get(&digest)
-            && now.saturating_duration_since(*asked_at) < CACHE_TIME
+        if let Some((reviewed_at, access)) = self.cache.lock().get(&digest)
+            && now.saturating_duration_since(*reviewed_at) < CACHE_TIME
         {
             return Ok(access.clone());
         }
         let access = self.review(token, verb, path).await?;
         let mut cache = self.cache.lock();
+        // A full cache drops its expired answers, and if all are still valid, the oldest one.
         if cache.len() >= MAX_CACHED {
-            cache.retain(|_, (asked_at, _)| now.saturating_duration_since(*asked_at) < CACHE_TIME);
+            cache.retain(|_, (reviewed_at, _)| now.saturating_duration_since(*reviewed_at) < CACHE_TIME);
         }
         if cache.len() >= MAX_CACHED
-            && let Some(oldest) = cache.iter().min_by_key(|(_, (asked_at, _))| *asked_at).map(|(digest, _)| *digest)
+            && let Some(oldest) =
+                cache.iter().min_by_key(|(_, (reviewed_at, _))| *reviewed_at).map(|(digest, _)| *digest)
         {
             cache.remove(&oldest);
         }
@@ -101,7 +103,7 @@ impl Reviews {
         Ok(TokenAccess::Forbidden { user: user["username"].as_str().unwrap_or_default().to_owned() })
     }
 
-    /// Creates a review, and returns it with the status that the API server has set.
+    /// Creates a TokenReview or SubjectAccessReview, and returns it with the status that the API server has set.
     async fn create_review(&self, path: &str, review: &Value) -> Result<Value, kube::Error> {
         let body = serde_json::to_vec(review).map_err(kube::Error::SerdeError)?;
         let request = Request::post(path).header(http::header::CONTENT_TYPE, "application/json").body(body);
@@ -123,12 +125,13 @@ mod tests {
         },
     };
 
-    /// Returns reviews by a server that knows the tokens `reader` and `stranger`, and the number of its requests.
+    /// Returns reviews by a server, and the number of its requests. Tokens that begin with `bad` are invalid; of all others, only `reader`
+    /// has the right.
     fn reviews() -> (Reviews, Arc<AtomicUsize>) {
         let requests = Arc::<AtomicUsize>::default();
-        let counted = requests.clone();
+        let request_count = requests.clone();
         let service = tower::service_fn(move |request: Request<Body>| {
-            counted.fetch_add(1, Ordering::Relaxed);
+            request_count.fetch_add(1, Ordering::Relaxed);
             async move {
                 let is_token = request.uri().path() == TOKEN_REVIEWS;
                 let body = request.into_body().collect_bytes().await.unwrap();
@@ -159,6 +162,7 @@ mod tests {
         assert_eq!(requests.load(Ordering::Relaxed), 5, "two, two, and one for the invalid token");
         reviews.access("bad", "get", "/debug/cache").await.unwrap();
         reviews.access("bad", "post", METRICS_PATH).await.unwrap();
+        // Sets the number back to 5, so that the next request is the sixth.
         assert_eq!(requests.swap(5, Ordering::Relaxed), 7, "each right by itself");
         tokio::time::advance(CACHE_TIME).await;
         reviews.access("bad", "get", METRICS_PATH).await.unwrap();

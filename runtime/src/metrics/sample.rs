@@ -60,29 +60,30 @@ impl MetricSamples {
         self.0.entry(metric.name).or_default().push((labels, value.into()));
     }
 
-    /// Returns the exemplars of all series that have some.
+    /// Returns the exemplars of each histogram series that has at least one.
     pub(super) fn exemplars(&self) -> Vec<SeriesExemplars> {
-        let mut found = Vec::new();
+        let mut all_exemplars = Vec::new();
         for metric in TABLE {
             for (values, sample) in self.0.get(metric.name).into_iter().flatten() {
                 if let Sample::Durations(HistogramValues { exemplars, .. }) = sample
                     && !exemplars.is_empty()
                 {
                     let labels: Vec<_> = metric.labels.iter().copied().zip(values.iter().map(String::as_str)).collect();
-                    found.push(SeriesExemplars::new(metric.name, &labels, exemplars.clone()));
+                    all_exemplars.push(SeriesExemplars::new(metric.name, &labels, exemplars.clone()));
                 }
             }
         }
-        found
+        all_exemplars
     }
 }
 
 impl Collector for MetricSamples {
+    /// Encodes the series of all metrics in the order of [`TABLE`]. A metric without series is omitted.
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         for metric in TABLE {
             let Some(series) = self.0.get(metric.name) else { continue };
             let (name, metric_type) = match metric.kind {
-                // The encoder appends the suffix.
+                // The encoder appends the suffix `_total` to the name of a counter.
                 MetricKind::Counter => (metric.name.trim_end_matches("_total"), MetricType::Counter),
                 MetricKind::Gauge => (metric.name, MetricType::Gauge),
                 MetricKind::Histogram => (metric.name, MetricType::Histogram),
@@ -101,7 +102,7 @@ impl Collector for MetricSamples {
     }
 }
 
-/// Encodes one value by the type of its metric. A histogram without durations is omitted.
+/// Encodes the value of one series as the type of its metric requires. It omits a number as the value of a histogram, which has no buckets.
 fn encode_sample(encoder: &mut MetricEncoder<'_>, kind: MetricKind, sample: &Sample) -> fmt::Result {
     match (kind, sample) {
         (MetricKind::Counter, Sample::Integer(number)) => encoder.encode_counter::<NoLabelSet, _, u64>(number, None),

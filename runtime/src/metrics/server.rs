@@ -1,6 +1,6 @@
 //! `MetricsServer`: the settings of the server of `/metrics`, and the server itself.
 //!
-//! It serves HTTPS with bearer tokens, which the API server reviews, or plain HTTP on a loopback address.
+//! The server uses HTTPS with bearer tokens, which the API server reviews, or plain HTTP on a loopback address.
 
 use super::{
     handler::MetricsHandler,
@@ -87,23 +87,24 @@ impl MetricsServer {
         self
     }
 
-    /// Returns whether it serves HTTPS, and lets the API server review the tokens of clients.
+    /// Returns whether the server uses HTTPS and lets the API server review the tokens of clients.
     fn is_secure(&self) -> bool {
         self.secure.unwrap_or(!self.address.ip().is_loopback())
     }
 
-    /// Checks that it can serve in an operator without Kubernetes, where nothing reviews tokens.
+    /// Checks that the server needs no token reviews, for an operator without Kubernetes, which has no API server to review tokens.
     ///
     /// # Errors
-    /// [`MetricsError::NoReviews`] if it needs reviews.
+    /// [`MetricsError::NoReviews`] if the server is secure.
     pub(crate) fn check_without_kubernetes(&self) -> Result<(), MetricsError> {
         if self.is_secure() { Err(MetricsError::NoReviews { address: self.address }) } else { Ok(()) }
     }
 
-    /// Loads or creates the certificate, and binds the address, before anything of the operator starts.
+    /// Loads the certificate, or creates a self-signed one for these DNS names, and binds the address.
     ///
     /// # Errors
-    /// Those of [`MetricsError`].
+    /// Fails for plain HTTP on an address that is not a loopback address, for an unusable certificate, and for an address that
+    /// can't be bound.
     pub(crate) async fn bind(&self, names: Vec<String>) -> Result<BoundServer, MetricsError> {
         let address = self.address;
         let is_loopback = address.ip().is_loopback();
@@ -185,11 +186,12 @@ pub(crate) struct BoundServer {
 }
 
 impl BoundServer {
-    /// Serves the metrics and the paths of `handlers`. It never returns; a dropped future ends its connections.
+    /// Serves the metrics and the paths of `handlers` until the caller drops the future, which also ends the connections. With HTTPS,
+    /// `client` creates the token reviews.
     pub(crate) async fn serve(&self, metrics: Metrics, handlers: Vec<MetricsHandler>, client: kube::Client) {
         let reviews = self.certificate.is_some().then(|| Reviews::new(client));
-        let of_process = self.profiling.then(profiling::handlers).into_iter().flatten();
-        let handlers = handlers.into_iter().chain(of_process).collect();
+        let profiling_handlers = self.profiling.then(profiling::handlers).into_iter().flatten();
+        let handlers = handlers.into_iter().chain(profiling_handlers).collect();
         let handler = Arc::new(Handler { metrics, handlers, reviews });
         let transport =
             || self.certificate.as_ref().map_or(Transport::Plain, |served| Transport::Tls(served.current()));
@@ -201,7 +203,7 @@ impl BoundServer {
     }
 }
 
-/// Responds to requests.
+/// Responds to the requests of all paths of the server.
 struct Handler {
     metrics: Metrics,
     /// The paths of the user.
@@ -211,7 +213,8 @@ struct Handler {
 }
 
 impl Handler {
-    /// Returns the response to a request: the metrics in the format that the client accepts, that of a handler, or an error.
+    /// Returns the response to a request: for `/metrics` the metrics, for the path of a handler the response of the handler. A client
+    /// without the right to the path gets an error.
     async fn respond<B: Body<Data = Bytes, Error: Into<BoxError>>>(
         &self,
         request: Request<B>,
@@ -233,7 +236,7 @@ impl Handler {
         }
     }
 
-    /// Returns the response of a handler.
+    /// Reads the body of a request, up to 1 MiB, and returns the response of a handler to the request.
     async fn call<B: Body<Data = Bytes, Error: Into<BoxError>>>(
         &self,
         handler: &MetricsHandler,
@@ -253,12 +256,12 @@ impl Handler {
         }
     }
 
-    /// Returns the metrics.
+    /// Returns the metrics as a response, in the format that the header `Accept` prefers.
     async fn encode(&self, headers: &HeaderMap) -> Response<Full<Bytes>> {
         let accept = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
         let format = Format::of_accept(&accept.collect::<Vec<_>>().join(","));
         let metrics = self.metrics.clone();
-        // Counting the bytes of large caches takes a while.
+        // Counting the bytes of large caches takes a while, so it must not block a thread of the async runtime.
         let encoded = tokio::task::spawn_blocking(move || match format {
             Format::OpenMetrics => metrics.open_metrics(),
             Format::Text => metrics.text(),
@@ -272,7 +275,8 @@ impl Handler {
         }
     }
 
-    /// Returns the response to a client that has no right to a path; `None` if it has.
+    /// Returns the error response for a client that has no right to a path; `None` if the client has the right, or if no rights are
+    /// required.
     async fn refusal(&self, method: &Method, path: &str, headers: &HeaderMap) -> Option<Response<Full<Bytes>>> {
         let reviews = self.reviews.as_ref()?;
         let Some(token) = bearer_token(headers) else {
@@ -297,7 +301,7 @@ impl Handler {
     }
 }
 
-/// Returns the token of the header `Authorization: Bearer …`; `None` without a valid one.
+/// Returns the token of the header `Authorization: Bearer …`; `None` if the header is missing or has another form.
 fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     Some(token.trim()).filter(|token| scheme.eq_ignore_ascii_case("bearer") && !token.is_empty())
@@ -308,7 +312,7 @@ fn text_response(status: StatusCode, text: &str) -> Response<Full<Bytes>> {
     response(status, "text/plain; charset=utf-8", format!("{text}\n"))
 }
 
-/// Returns a response. With status 401, it names the scheme `Bearer`, as RFC 6750 requires.
+/// Returns a response. With status 401, its header `WWW-Authenticate` names the scheme `Bearer`, as RFC 6750 requires.
 fn response(status: StatusCode, content_type: &'static str, text: String) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from(text)));
     *response.status_mut() = status;

@@ -1,4 +1,4 @@
-//! Authenticates connections to NATS, with credentials that are read from their files at each connection.
+//! `Authentication`: how a client authenticates to NATS. Files with credentials are read again for each connection.
 
 use super::error::NatsError;
 use async_nats::{Auth, AuthError, ConnectOptions};
@@ -17,10 +17,11 @@ pub(super) enum Authentication {
 }
 
 impl Authentication {
-    /// Returns options for the client that authenticate it.
+    /// Returns options for the NATS client with these credentials. A file is read once now, to report a mistake at once, and again for each
+    /// connection.
     ///
     /// # Errors
-    /// Fails if a file can't be read, or has other contents.
+    /// Fails if the file can't be read, or does not contain such credentials.
     pub(super) fn options(&self) -> Result<ConnectOptions, NatsError> {
         match self {
             Self::Anonymous => Ok(ConnectOptions::new()),
@@ -30,17 +31,18 @@ impl Authentication {
             }
             Self::CredentialsFile(path) => {
                 sign_with_credentials(path, b"")?;
-                Ok(at_each_connection(path.clone(), sign_with_credentials))
+                Ok(sign_at_each_connection(path.clone(), sign_with_credentials))
             }
             Self::SeedFile(path) => {
                 sign_with_seed(path, b"")?;
-                Ok(at_each_connection(path.clone(), sign_with_seed))
+                Ok(sign_at_each_connection(path.clone(), sign_with_seed))
             }
         }
     }
 }
 
-fn at_each_connection(path: PathBuf, sign: fn(&Path, &[u8]) -> Result<Auth, NatsError>) -> ConnectOptions {
+/// Returns options that call `sign` with the file and the server's nonce for each connection, so that a replaced file is used.
+fn sign_at_each_connection(path: PathBuf, sign: fn(&Path, &[u8]) -> Result<Auth, NatsError>) -> ConnectOptions {
     ConnectOptions::with_auth_callback(move |nonce| std::future::ready(sign(&path, &nonce).map_err(AuthError::new)))
 }
 
@@ -58,6 +60,7 @@ fn sign_with_credentials(path: &Path, nonce: &[u8]) -> Result<Auth, NatsError> {
     Ok(auth)
 }
 
+/// Signs the server's nonce with the NKey seed in a file, and names the public key of the seed.
 fn sign_with_seed(path: &Path, nonce: &[u8]) -> Result<Auth, NatsError> {
     const FILE_TYPE: &str = "seed file";
     let text = read(FILE_TYPE, path)?;
@@ -72,7 +75,7 @@ fn read(file_type: &'static str, path: &Path) -> Result<String, NatsError> {
     std::fs::read_to_string(path).map_err(|error| NatsError::file(file_type, path, error))
 }
 
-/// Returns the line after each `-----BEGIN …-----`.
+/// Returns the contents of each block of a credentials file, which is the line after `-----BEGIN …-----`. Ends at a block without contents.
 fn blocks(text: &str) -> impl Iterator<Item = &str> {
     let mut lines = text.lines().map(str::trim);
     std::iter::from_fn(move || {

@@ -6,8 +6,8 @@ use std::time::Duration;
 /// The delays without jitter.
 const DELAYS: Backoff = Backoff::Exponential { base: Duration::from_millis(100), cap: Duration::from_secs(8) };
 
-/// Returns the delay after `failures` consecutive failures; none after none. Clients that lost one server don't come back to it
-/// at the same time, since each delay is random between its half and its whole.
+/// Returns the delay before the next attempt after `failures` consecutive failures; zero if there is none. The delay is random between half
+/// and all of its value, so that clients that have lost the same server don't connect to it again at the same time.
 pub(super) fn delay(failures: usize) -> Duration {
     let Some(earlier) = failures.checked_sub(1) else { return Duration::ZERO };
     DELAYS.after(u32::try_from(earlier).unwrap_or(u32::MAX)).mul_f64(0.5 + fastrand::f64() / 2.0)

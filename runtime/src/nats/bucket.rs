@@ -33,7 +33,7 @@ const NEVER: &str = "never";
 /// all keys.
 const TOMBSTONE_TTL: &str = "24h";
 
-/// How often a creation looks at the tombstone that it replaces, while other clients write the key.
+/// The maximum number of attempts to create a key, while other clients write and delete it.
 const CREATION_ATTEMPTS: usize = 4;
 
 /// The time between heartbeats while a list is read.
@@ -56,7 +56,7 @@ pub struct NatsBucket {
 }
 
 impl NatsBucket {
-    /// `config` is that of the stream.
+    /// Creates the bucket from the settings `config` of its stream. `differences` are the settings that differ from the definition.
     pub(super) fn new(api: StreamApi, name: &str, config: &StreamConfig, differences: Vec<String>) -> Self {
         Self {
             api,
@@ -74,14 +74,18 @@ impl NatsBucket {
         &self.differences
     }
 
+    /// Returns the subject of the messages of a key.
     fn subject(&self, key: &str) -> String {
         format!("$KV.{}.{key}", self.name)
     }
 
+    /// Converts the failure of an operation on this bucket to the error for its caller.
     fn error(&self, operation: &str, failure: JetStreamFailure) -> BucketError {
         failure.into_error(&self.name, operation, self.api.connection().options().prefix_of_api())
     }
 
+    /// Reads the entry of a key from the leader of the stream; `None` if the last message of the key is a tombstone (the message of a
+    /// deletion), or if there is no message. Remembers the revision, so that a later write with it needs no read.
     async fn read(&self, key: &str) -> Result<Option<BucketEntry>, BucketError> {
         check_key(key)?;
         let message = self.api.last_message(&self.subject(key)).await.map_err(|failure| self.error("get", failure))?;
@@ -92,7 +96,8 @@ impl NatsBucket {
         }))
     }
 
-    /// Reads the entries of all keys, up to the last revision that the stream had at the start.
+    /// Reads the entries of all keys with a consumer. The list has all writes up to the last revision that the leader of the stream had at
+    /// the start, even if the consumer reads from a server that is behind the leader.
     async fn list_all(&self) -> Result<EntryList, BucketError> {
         let report = self.api.report().await.map_err(|failure| self.error("list", failure))?;
         if report.state.messages == 0 {
@@ -119,14 +124,16 @@ impl NatsBucket {
                 if started.elapsed() > self.api.connection().options().timeout() {
                     return Err(BucketError::unavailable(&*self.name, watch::LAGGING));
                 }
-                // nats-server waits at a message that was removed after the consumer was made.
+                // The consumer has stopped before the last revision: its server is behind the leader, or it waits at a message that was
+                // removed after the consumer was created. A new consumer reads everything again.
                 consumer = Consumer::start(&self.api, &self.name, LIST_HEARTBEAT).await?;
                 entries = EntryList::builder();
             }
         }
     }
 
-    /// Sends a write that happens if the last message of the key has the revision `expected`; 0 if it has none.
+    /// Sends a message for a key to the stream, and returns its revision. The server stores it only if the last message of the key has the
+    /// revision `expected`; 0 stands for a key without messages.
     async fn send(
         &self,
         key: &str,
@@ -139,7 +146,8 @@ impl NatsBucket {
         self.api.write(subject, headers, value).await
     }
 
-    /// Returns the error of a write of `size` bytes.
+    /// Converts the failure of a write of `size` bytes to the error for the caller. If nobody has answered, it asks for the stream to tell
+    /// whether the bucket is missing or has no leader.
     async fn write_error(&self, key: &str, operation: &str, size: usize, failure: JetStreamFailure) -> BucketError {
         if failure.is_wrong_revision() {
             BucketError::conflict(key)
@@ -156,11 +164,14 @@ impl NatsBucket {
         }
     }
 
+    /// Returns the largest size of a value in bytes, by the limits of the bucket and of the server, less the space for headers.
     async fn value_limit(&self) -> usize {
         let of_connection = self.api.connection().max_payload().await;
         self.limit.map_or(of_connection, |limit| limit.min(of_connection)).saturating_sub(HEADERS)
     }
 
+    /// Writes a value if the key is in the expected state, and returns the revision. Checks the size before, since the server would refuse
+    /// a larger message.
     async fn write(&self, key: &str, value: Vec<u8>, expected: Expected) -> Result<u64, BucketError> {
         check_key(key)?;
         let (size, limit) = (value.len(), self.value_limit().await);
@@ -181,7 +192,8 @@ impl NatsBucket {
         }
     }
 
-    /// Writes a key that has no message, or a tombstone.
+    /// Writes the first value of a key, which must have no message, or only a tombstone (the message of a deletion). The first attempt
+    /// expects no message; if the server refuses it, the next one expects the tombstone that a read has found.
     async fn create(&self, key: &str, value: Bytes) -> Result<u64, BucketError> {
         let mut expected = 0;
         for _ in 0..CREATION_ATTEMPTS {
@@ -200,7 +212,8 @@ impl NatsBucket {
         Err(BucketError::conflict(key))
     }
 
-    /// Replaces an entry and its history by a tombstone.
+    /// Removes an entry: replaces its messages by a tombstone, the message that marks a key as deleted. Returns the revision of the
+    /// tombstone.
     async fn purge(&self, key: &str, revision: u64) -> Result<u64, BucketError> {
         check_key(key)?;
         self.check_revision(key, revision).await?;
@@ -211,15 +224,19 @@ impl NatsBucket {
         }
     }
 
+    /// Remembers the revision of a written value, and returns it.
     fn written(&self, revision: u64) -> u64 {
         self.known.remember(revision);
         revision
     }
 
-    /// Refuses revisions that the server would accept although the key has no entry: 0, and that of a tombstone. Others it compares itself.
-    /// A [known](KnownRevisions) revision is that of a value, and saves the read.
+    /// Checks that the expected revision of a write is that of an entry. The server itself compares it with the last message of the key,
+    /// but would also accept 0 for a key without messages, and the revision of a tombstone (the message of a deletion). Reads the key,
+    /// unless the revision is one of the [known](KnownRevisions) revisions of values.
+    ///
+    /// # Errors
+    /// A conflict for another revision.
     async fn check_revision(&self, key: &str, revision: u64) -> Result<(), BucketError> {
-        // JetStream takes 0 for a key without messages.
         let matches = revision > 0
             && (self.known.contains(revision) || self.read(key).await?.is_some_and(|entry| entry.revision == revision));
         if matches { Ok(()) } else { Err(BucketError::conflict(key)) }
@@ -252,17 +269,19 @@ impl Bucket for NatsBucket {
     }
 }
 
-/// Returns the headers of a value of this key.
+/// Returns the headers of a message with a value of this key.
 fn headers_of_value(key: &str, allows_message_ttl: bool) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    // A claim may not end before the entry of its object.
+    // The maximum age of the bucket does not apply to claims, which are copies of objects with finalizers in a second entry: a claim must
+    // not be removed before its object.
     if allows_message_ttl && key.starts_with(CLAIM_PREFIX) {
         headers.insert(MESSAGE_TTL, NEVER);
     }
     headers
 }
 
-/// Returns the headers of a message that removes a key with its history.
+/// Returns the headers of a tombstone, the message that removes a key with its history. The server removes the tombstone itself after
+/// [`TOMBSTONE_TTL`] if the stream allows that.
 fn headers_of_removal(allows_message_ttl: bool) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(OPERATION, PURGE);

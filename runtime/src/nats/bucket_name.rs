@@ -1,6 +1,6 @@
-//! Checks the names of NATS buckets.
+//! Checks that the name of a NATS bucket has only letters, digits, `-` and `_`.
 
-/// Whether a bucket can have this name.
+/// Returns whether a bucket can have this name.
 pub(super) fn is_bucket_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|character| character.is_ascii_alphanumeric() || "-_".contains(character))
 }

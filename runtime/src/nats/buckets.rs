@@ -61,6 +61,7 @@ impl NatsBuckets {
 }
 
 impl OpenBuckets for NatsBuckets {
+    /// Opens the bucket like [`NatsBuckets::open`], with the error converted to a [`BucketError`].
     fn open<'a>(&'a self, definition: &'a BucketDefinition) -> BoxFuture<'a, Result<Arc<dyn Bucket>, BucketError>> {
         async move {
             let opened = NatsBuckets::open(self, definition).await;
@@ -71,6 +72,8 @@ impl OpenBuckets for NatsBuckets {
     }
 }
 
+/// Creates the stream of a bucket, and returns its settings and state. If another client has created the stream meanwhile, returns those of
+/// that stream.
 async fn create(api: &StreamApi, definition: &BucketDefinition) -> Result<StreamReport, NatsError> {
     let name = &*definition.name;
     match api.create(&stream_of(definition)).await {
@@ -78,7 +81,7 @@ async fn create(api: &StreamApi, definition: &BucketDefinition) -> Result<Stream
             tracing::info!(bucket = name, "created the bucket");
             Ok(report)
         }
-        // Another client has created it in the meantime.
+        // Another client has created the stream meanwhile, with other settings.
         Err(failure) if failure.is_name_in_use() => {
             api.report().await.map_err(|failure| failed(api, name, "open", failure))
         }
@@ -89,6 +92,7 @@ async fn create(api: &StreamApi, definition: &BucketDefinition) -> Result<Stream
     }
 }
 
+/// Converts the failure of an operation on a bucket to the error of opening it.
 fn failed(api: &StreamApi, bucket: &str, operation: &str, failure: JetStreamFailure) -> NatsError {
     failure.into_error(bucket, operation, api.connection().options().prefix_of_api()).into()
 }

@@ -80,8 +80,8 @@ impl NatsConnection {
         self.current.lock().await.client.max_payload()
     }
 
-    /// Sends a message and waits for the answer, at most for the request timeout. It is not sent before there is a connection, and never
-    /// over a later one.
+    /// Sends a message and waits for the answer, at most for the request timeout. Waits for a connection first. If the connection is lost,
+    /// the call fails, and the message is not sent over the next connection.
     ///
     /// # Errors
     /// See [`CallFailure`].
@@ -116,7 +116,7 @@ impl NatsConnection {
         }
     }
 
-    /// Subscribes to a new inbox.
+    /// Subscribes to a new inbox, which is a subject that no other subscription has.
     ///
     /// # Errors
     /// Fails if there is no connection within the request timeout.
@@ -137,12 +137,12 @@ impl NatsConnection {
         }
     }
 
-    /// Waits until there is a connection. A lost one is made again.
+    /// Returns a connected client. If the connection is lost, starts to connect again, and waits for it until the deadline.
     async fn connected(&self, events: &mut EventReceiver, deadline: Instant) -> Result<Current, CallFailure> {
         loop {
             let current = self.current.lock().await.clone();
             if current.client.connection_state() == State::Connected {
-                // Without its inbox, a call gets no answer.
+                // Answers arrive in an inbox, so no call gets one if the server has refused the subscription to inboxes.
                 return match self.events.inbox_violation(self.options.prefix_of_inboxes()) {
                     Some(violation) => Err(CallFailure::Forbidden(violation.to_string())),
                     None => Ok(current),
@@ -161,12 +161,13 @@ impl NatsConnection {
         }
     }
 
-    /// Waits for an event after which an answer to a call can't come anymore.
+    /// Waits until the server refuses the message to `subject` or the subscription to the inbox of answers for lack of a permission: then
+    /// the call gets no answer, and this returns its failure.
     async fn failure_of(&self, subject: &str, events: &mut EventReceiver) -> CallFailure {
-        let named = format!("\"{subject}\"");
+        let quoted_subject = format!("\"{subject}\"");
         loop {
             match events.next().await {
-                ConnectionEvent::Violation(text) if text.contains(&named) => {
+                ConnectionEvent::Violation(text) if text.contains(&quoted_subject) => {
                     return CallFailure::Forbidden(text.to_string());
                 }
                 ConnectionEvent::Violation(_) => {
@@ -183,15 +184,16 @@ impl NatsConnection {
         CallFailure::Unanswered(format!("no answer to {subject} within {:?}", self.options.timeout()))
     }
 
-    /// Begins to connect with a new client in place of the one of this generation, unless that has begun. It goes on if the caller gives
-    /// up.
+    /// Starts a task that replaces the client of this generation by a new one with a connection, unless such a task already runs. The task
+    /// goes on if the caller stops waiting.
     fn reconnect(&self, generation: u64) {
         let Ok(failures) = Arc::clone(&self.failures).try_lock_owned() else { return };
         let connection = self.clone();
         tokio::spawn(async move { connection.replace(generation, failures).await });
     }
 
-    /// Replaces the client of this generation, unless another attempt has done it.
+    /// Makes one attempt to replace the client of this generation by a new one with a connection, after a backoff that grows with the
+    /// failures. Does nothing if the client has been replaced already.
     async fn replace(&self, generation: u64, mut failures: OwnedMutexGuard<usize>) {
         let lost = self.current.lock().await.clone();
         if lost.generation != generation {
@@ -247,10 +249,11 @@ impl Inbox {
         self.subject.rsplit_once('.').map_or(self.subject.as_str(), |(_, name)| name)
     }
 
-    /// Waits for the next message, at most for `patience`. `prefix` is that of the subjects to which the caller sends.
+    /// Waits for the next message, at most for `patience`. `prefix` is the prefix of the subjects to which the caller sends messages: it
+    /// also returns if the server refuses one of them, or the subscription, for lack of a permission.
     pub(super) async fn next(&mut self, prefix: &str, patience: Duration) -> Received {
         use futures::StreamExt as _;
-        let (inbox, sent) = (format!("\"{}\"", self.subject), format!("\"{prefix}"));
+        let (quoted_inbox, quoted_prefix) = (format!("\"{}\"", self.subject), format!("\"{prefix}"));
         let deadline = Instant::now() + patience;
         loop {
             tokio::select! {
@@ -261,7 +264,7 @@ impl Inbox {
                     None => Received::Interrupted("the connection was lost".into()),
                 },
                 event = self.events.next() => match event {
-                    ConnectionEvent::Violation(text) if text.contains(&inbox) || text.contains(&sent) => {
+                    ConnectionEvent::Violation(text) if text.contains(&quoted_inbox) || text.contains(&quoted_prefix) => {
                         return Received::Forbidden(text.to_string());
                     }
                     ConnectionEvent::Violation(_) | ConnectionEvent::Connected => {}
@@ -271,13 +274,14 @@ impl Inbox {
         }
     }
 
-    /// Sends an empty message. It is lost if there is no connection, which the next call of [`next`](Self::next) reports.
+    /// Sends an empty message without waiting for an answer. A failure is ignored: [`next`](Self::next) reports a lost connection.
     pub(super) async fn send(&self, subject: String) {
         let _ = tokio::time::timeout(SEND_TIMEOUT, self.client.publish(subject, Bytes::new())).await;
     }
 }
 
-/// Connects with a new client, to one of the servers of the options or to another one of their cluster, as the last server has named it.
+/// Connects with a new client, to one of the servers of the options, or to one of the `discovered` servers that the last server has named
+/// as members of its cluster.
 async fn dial(options: &NatsOptions, discovered: &[String], events: &ConnectionEvents) -> Result<Client, NatsError> {
     let connection = SingleConnection::default();
     let client = options.for_client(events.clone(), connection.clone())?;
@@ -339,7 +343,7 @@ mod tests {
         }
     }
 
-    /// Returns a connection, with the server's end of it.
+    /// Returns the listener of a server, a connection to it, and the server's end of the connection.
     async fn connected() -> (TcpListener, NatsConnection, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let options = NatsOptions::new([format!("nats://{}", listener.local_addr().unwrap())]);

@@ -8,7 +8,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 /// The number of events by which a call may lag behind before it misses some.
 const CAPACITY: usize = 256;
 
-/// An event that decides about calls.
+/// An event that concerns calls that wait for an answer.
 #[derive(Clone, Debug)]
 pub(super) enum ConnectionEvent {
     /// A lost connection was made again.
@@ -35,7 +35,8 @@ impl ConnectionEvents {
         Self { sender: broadcast::Sender::new(CAPACITY), state: Arc::default() }
     }
 
-    /// Takes an event of the client.
+    /// Handles an event of the NATS client: passes a missing permission on to the waiting calls, remembers any other error, and ignores the
+    /// rest.
     pub(super) fn handle(&self, event: Event) {
         let event = match event {
             Event::ServerError(ServerError::Other(text)) if text.contains("Permissions Violation") => {
@@ -59,7 +60,7 @@ impl ConnectionEvents {
         let _ = self.sender.send(event);
     }
 
-    /// Records that a client is connected and in use.
+    /// Clears the remembered errors and wakes the waiting calls, because a new client is connected.
     pub(super) fn connected(&self) {
         *self.state.lock() = LastEvents::default();
         // Nobody may be waiting.
@@ -77,7 +78,8 @@ impl ConnectionEvents {
         self.state.lock().error.clone()
     }
 
-    /// Returns the text about an inbox that the server doesn't let this connection subscribe to. No call gets an answer then.
+    /// Returns the error of the server if it has refused the subscription to an inbox for lack of a permission. No call gets an answer
+    /// then.
     pub(super) fn inbox_violation(&self, inbox_prefix: &str) -> Option<Arc<str>> {
         let violation = self.state.lock().subscription_violation.clone()?;
         violation.contains(&format!("\"{inbox_prefix}.")).then_some(violation)
@@ -88,12 +90,13 @@ impl ConnectionEvents {
     }
 }
 
-/// The events from a time on.
+/// Receives the events of a connection from the time of the subscription on.
 #[derive(Debug)]
 pub(super) struct EventReceiver(broadcast::Receiver<ConnectionEvent>);
 
 impl EventReceiver {
-    /// Waits for the next event; forever if there will be none.
+    /// Waits for the next event, and never returns if the connection has been dropped. Events that are missed because too many came at once
+    /// are skipped.
     pub(super) async fn next(&mut self) -> ConnectionEvent {
         loop {
             match self.0.recv().await {

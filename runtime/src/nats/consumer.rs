@@ -56,7 +56,8 @@ pub(super) struct Delivery {
 }
 
 impl Consumer {
-    /// Starts to read the messages of a bucket. The server sends a heartbeat each `heartbeat` while there is no message.
+    /// Creates a consumer on the server that sends the last message of each key of a bucket to an inbox, and then each new message. While
+    /// there is no message, the server sends a heartbeat after each `heartbeat`.
     pub(super) async fn start(api: &StreamApi, bucket: &str, heartbeat: Duration) -> Result<Self, BucketError> {
         let options = api.connection().options();
         let api_prefix = options.prefix_of_api().to_owned();
@@ -79,7 +80,7 @@ impl Consumer {
             "replay_policy": "instant",
             "flow_control": true,
             "idle_heartbeat": nanoseconds(heartbeat),
-            // The server removes the consumer so long after its reader has gone.
+            // The server removes the consumer this long after its reader has gone.
             "inactive_threshold": nanoseconds(Duration::from_secs(5)),
             "num_replicas": 1,
             "mem_storage": true,
@@ -97,7 +98,7 @@ impl Consumer {
         })
     }
 
-    /// Waits for the next message or heartbeat.
+    /// Waits for the next message or heartbeat. Answers flow control meanwhile.
     ///
     /// # Errors
     /// Fails if a message may be missing.
@@ -113,7 +114,7 @@ impl Consumer {
             match message.status.map(|status| status.as_u16()) {
                 None => return self.read(message),
                 Some(100) => {
-                    if let Some(delivery) = self.answer(message).await? {
+                    if let Some(delivery) = self.handle_control(message).await? {
                         return Ok(delivery);
                     }
                 }
@@ -126,7 +127,7 @@ impl Consumer {
         }
     }
 
-    /// Takes a message of the stream.
+    /// Decodes a message of the stream, and checks by its number that no message before it is missing.
     fn read(&mut self, message: Message) -> Result<Delivery, BucketError> {
         let reply = message.reply.as_ref().map(|reply| reply.as_str()).unwrap_or_default();
         let Some(position) = Position::parse(reply) else {
@@ -136,7 +137,7 @@ impl Consumer {
             return Err(self.interrupted("messages are missing"));
         }
         self.received = position.consumer;
-        // A message that arrives while the server makes the list is sent twice.
+        // A message that was written while the server collects the last messages of the keys is sent twice.
         let is_new = position.stream > self.reached;
         self.reached = self.reached.max(position.stream);
         let key = message.subject.as_str().strip_prefix(self.subject_prefix.as_str());
@@ -148,8 +149,9 @@ impl Consumer {
         Ok(Delivery { change, caught_up: (position.pending == 0).then_some(self.reached) })
     }
 
-    /// Answers flow control, and reads a heartbeat.
-    async fn answer(&mut self, message: Message) -> Result<Option<Delivery>, BucketError> {
+    /// Handles a message with the status 100: answers flow control, for which it returns `None`, or reads a heartbeat, which tells the
+    /// number of the messages that the consumer has sent and the revision that it has reached.
+    async fn handle_control(&mut self, message: Message) -> Result<Option<Delivery>, BucketError> {
         if let Some(reply) = message.reply {
             self.inbox.send(reply.into_string()).await;
             return Ok(None);
@@ -162,12 +164,13 @@ impl Consumer {
             self.inbox.send(stalled.as_str().to_owned()).await;
             return Ok(Some(Delivery { change: None, caught_up: None }));
         }
-        // The heartbeat counts revisions without a message, too.
+        // The revision of a heartbeat also counts messages that were removed from the stream.
         let caught_up = number(&headers, LAST_STREAM);
         self.reached = self.reached.max(caught_up.unwrap_or_default());
         Ok(Some(Delivery { change: None, caught_up }))
     }
 
+    /// Returns the error that ends the consumer because messages may be missing.
     fn interrupted(&self, why: &str) -> BucketError {
         BucketError::unavailable(
             &self.bucket,
@@ -180,7 +183,7 @@ fn number(headers: &HeaderMap, name: &str) -> Option<u64> {
     headers.get(name)?.as_str().trim().parse().ok()
 }
 
-/// The place of a message, from its reply subject.
+/// The position of a message in the stream and in the consumer, from its reply subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Position {
     /// The revision.
@@ -192,8 +195,8 @@ struct Position {
 }
 
 impl Position {
-    /// Parses `$JS.ACK.<stream name>.<consumer name>.<deliveries>.<stream number>.<consumer number>.<time>.<pending>`, and the longer form
-    /// with a domain and an account after `ACK`.
+    /// Parses a reply subject: `$JS.ACK.<stream name>.<consumer name>.<deliveries>.<stream number>.<consumer number>.<time>.<pending>`, and
+    /// the longer form with a domain and an account after `ACK`.
     fn parse(reply: &str) -> Option<Self> {
         let tokens: Vec<_> = reply.strip_prefix("$JS.ACK.")?.split('.').collect();
         let numbers = match tokens.len() {

@@ -10,7 +10,7 @@ const DUPLICATE_WINDOW: Duration = Duration::from_secs(120);
 /// The shortest TTL that the server takes for markers of expired keys.
 const MIN_MARKER_TTL: Duration = Duration::from_secs(1);
 
-/// Returns the settings of the stream, as all clients of NATS create it for a bucket.
+/// Returns the settings of the stream for a bucket, which are those that the NATS clients use for key-value buckets.
 pub(super) fn stream_of(definition: &BucketDefinition) -> StreamConfig {
     let max_age = definition.max_age.map(nanoseconds).unwrap_or_default();
     let marker_ttl = definition.max_age.map(|age| nanoseconds(age.max(MIN_MARKER_TTL))).unwrap_or_default();
@@ -40,13 +40,14 @@ pub(super) fn stream_of(definition: &BucketDefinition) -> StreamConfig {
     }
 }
 
-/// Returns the settings of an existing stream that differ from those of the definition, as sentences.
+/// Returns a text for each setting of an existing stream that differs from the definition of its bucket, such as `history is 3 in place of
+/// 5`.
 pub(super) fn differences(definition: &BucketDefinition, existing: &StreamConfig) -> Vec<String> {
     let wanted = stream_of(definition);
     let mut differences = Vec::new();
-    let mut compare = |what: &str, wanted: String, existing: String| {
+    let mut compare = |setting: &str, wanted: String, existing: String| {
         if wanted != existing {
-            differences.push(format!("{what} is {existing} in place of {wanted}"));
+            differences.push(format!("{setting} is {existing} in place of {wanted}"));
         }
     };
     let text = |number: i64| number.to_string();
@@ -58,7 +59,7 @@ pub(super) fn differences(definition: &BucketDefinition, existing: &StreamConfig
     differences
 }
 
-/// Returns why a bucket with the settings of this stream can't be used.
+/// Returns the reason why an existing stream with these settings can't be used as a bucket; `None` if it can.
 pub(super) fn obstacle(bucket: &str, existing: &StreamConfig) -> Option<String> {
     let subjects = subjects(bucket);
     if existing.mirror.is_some() {
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_that_are_no_usable_buckets_are_named() {
+    fn a_stream_that_can_not_be_used_as_a_bucket_has_a_reason() {
         let definition = BucketDefinition::new("a");
         assert_eq!(obstacle("a", &stream_of(&definition)), None);
         assert_eq!(obstacle("a", &stream_of(&definition.clone().max_age(Duration::from_secs(1)))), None);

@@ -85,7 +85,8 @@ pub enum NatsError {
 }
 
 impl NatsError {
-    /// Converts the error of opening a bucket. The operator tries again after those that time or another client of the store can mend.
+    /// Converts the error of opening a bucket to a [`BucketError`]. The variant decides whether the operator tries again: it does after
+    /// errors that may end by themselves or by a change of the bucket, and not after wrong settings or refused credentials.
     pub(crate) fn of_bucket(self, bucket: &str) -> BucketError {
         match self {
             Self::Bucket(BucketError::Forbidden { operation, message, .. }) if operation == "create" => {

@@ -129,6 +129,7 @@ struct Refusal {
 }
 
 impl JetStreamFailure {
+    /// Returns the error code of JetStream; 0 if JetStream has not answered with an error.
     fn code(&self) -> u64 {
         match self {
             Self::Refused { code, .. } => *code,
@@ -136,7 +137,7 @@ impl JetStreamFailure {
         }
     }
 
-    /// Whether a write failed since the last write of its key has another revision.
+    /// Returns whether a write failed because the last message of its key has another revision than the write expects.
     pub(super) fn is_wrong_revision(&self) -> bool {
         WRONG_LAST_REVISION.contains(&self.code())
     }
@@ -149,7 +150,7 @@ impl JetStreamFailure {
         self.code() == STREAM_NOT_FOUND
     }
 
-    /// Whether another client has just created the stream, with other settings.
+    /// Returns whether a creation failed because another client has just created the stream, with other settings.
     pub(super) fn is_name_in_use(&self) -> bool {
         self.code() == STREAM_NAME_IN_USE
     }
@@ -158,7 +159,8 @@ impl JetStreamFailure {
         matches!(self, Self::Request(CallFailure::NoResponders))
     }
 
-    /// Returns the message with which JetStream refused the call; `None` if the stream, a permission or an answer is missing.
+    /// Returns the message of the error with which JetStream has answered; `None` if the stream is missing, or if there was no valid
+    /// answer.
     pub(super) fn refusal(&self) -> Option<&str> {
         match self {
             Self::Refused { code, description, .. } if *code != STREAM_NOT_FOUND => Some(description),
@@ -166,7 +168,8 @@ impl JetStreamFailure {
         }
     }
 
-    /// Returns the error for the caller of a bucket. `operation` is the operation that failed, as a verb, and `prefix` that of the API.
+    /// Converts the failure to the error for the caller of a bucket. `operation` is the operation that failed, as a verb, and `prefix` is
+    /// the subject prefix of JetStream's API. A refusal with a 4xx status is final, except for limits of the account, which may be raised.
     pub(super) fn into_error(self, bucket: &str, operation: &str, prefix: &str) -> BucketError {
         match self {
             Self::Refused { code: STREAM_NOT_FOUND, .. } => BucketError::no_bucket(bucket),
@@ -209,12 +212,12 @@ impl StreamApi {
         &self.stream
     }
 
-    /// Describes the stream; its leader answers.
+    /// Returns the settings and the state of the stream, from its leader.
     pub(super) async fn report(&self) -> Result<StreamReport, JetStreamFailure> {
         self.call("STREAM.INFO", "", &serde_json::Value::Null).await
     }
 
-    /// Describes the stream with a page of its subjects.
+    /// Returns the settings and the state of the stream with a page of its subjects, from the index `offset` on.
     pub(super) async fn subjects(&self, offset: u64) -> Result<StreamReport, JetStreamFailure> {
         self.call("STREAM.INFO", "", &serde_json::json!({"subjects_filter": ">", "offset": offset})).await
     }
@@ -223,21 +226,22 @@ impl StreamApi {
         self.call("STREAM.CREATE", "", config).await
     }
 
-    /// Reads the last message of a subject; the leader answers, so that the answer includes all writes that ended before.
+    /// Reads the last message of a subject from the leader of the stream, which has all writes that ended before; `None` if there is no
+    /// message.
     pub(super) async fn last_message(&self, subject: &str) -> Result<Option<StoredMessage>, JetStreamFailure> {
         #[derive(Deserialize)]
-        struct Found {
+        struct GetResponse {
             message: StoredMessage,
         }
         let body = serde_json::json!({"last_by_subj": subject});
-        match self.call::<Found>("STREAM.MSG.GET", "", &body).await {
+        match self.call::<GetResponse>("STREAM.MSG.GET", "", &body).await {
             Ok(found) => Ok(Some(found.message)),
             Err(failure) if failure.code() == MESSAGE_NOT_FOUND => Ok(None),
             Err(failure) => Err(failure),
         }
     }
 
-    /// Creates a consumer that ends by itself when nobody listens anymore.
+    /// Creates a consumer of the stream with this name, for messages whose subjects match `filter`.
     pub(super) async fn create_consumer(
         &self,
         name: &str,
@@ -248,7 +252,7 @@ impl StreamApi {
         self.call::<serde::de::IgnoredAny>("CONSUMER.CREATE", &format!(".{name}.{filter}"), &body).await.map(drop)
     }
 
-    /// Writes a message to a subject of the stream, and returns its revision.
+    /// Publishes a message to a subject of the stream, waits until the stream has stored it, and returns its revision.
     pub(super) async fn write(
         &self,
         subject: String,
@@ -259,7 +263,8 @@ impl StreamApi {
         decode::<Written>(&message.payload).map(|written| written.revision)
     }
 
-    /// Calls an operation of the API for the stream. `rest` is the end of the subject, after the name of the stream.
+    /// Sends a request to JetStream's API for the stream, and decodes the answer. `rest` is the end of the subject, after the name of the
+    /// stream.
     async fn call<T: DeserializeOwned>(
         &self,
         operation: &str,
@@ -268,7 +273,7 @@ impl StreamApi {
     ) -> Result<T, JetStreamFailure> {
         let subject = format!("{}.{operation}.{}{rest}", self.connection.options().prefix_of_api(), self.stream);
         let body = serde_json::to_vec(body).map_err(|error| JetStreamFailure::Malformed(error.to_string()))?;
-        // An empty body asks for what an empty object asks for, also on old servers.
+        // A request without options has an empty body, which old servers accept, too.
         let body = if body == b"null" { Bytes::new() } else { Bytes::from(body) };
         let answer =
             self.connection.request(subject, HeaderMap::new(), body).await.map_err(JetStreamFailure::Request)?;

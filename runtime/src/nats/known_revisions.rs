@@ -14,6 +14,7 @@ const REMEMBERED: usize = 4096;
 pub(super) struct KnownRevisions(Arc<Mutex<BTreeSet<u64>>>);
 
 impl KnownRevisions {
+    /// Adds the revision of a value. Drops the lowest revision if there are too many.
     pub(super) fn remember(&self, revision: u64) {
         let mut revisions = self.0.lock();
         revisions.insert(revision);

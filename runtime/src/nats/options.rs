@@ -143,7 +143,7 @@ impl NatsOptions {
         &self.servers
     }
 
-    /// Returns the servers for messages, without user or password in a URL.
+    /// Returns the URLs of the servers for messages, without the user and the password that a URL may have.
     pub(super) fn shown_servers(&self) -> String {
         let shown = |server: &String| match server.rsplit_once('@') {
             Some((before, host)) => match before.split_once("://") {
@@ -188,7 +188,7 @@ impl NatsOptions {
         if self.servers.iter().any(|server| server.contains('@')) {
             return Err(NatsError::CredentialsInUrl);
         }
-        // The client would connect, and no call would get an answer.
+        // With an invalid prefix the client would connect, but no call would get an answer.
         if let Some(prefix) = [&self.api_prefix, &self.inbox_prefix].into_iter().find(|prefix| !is_prefix(prefix)) {
             return Err(NatsError::InvalidPrefix { prefix: prefix.clone() });
         }
@@ -200,7 +200,8 @@ impl NatsOptions {
             .custom_inbox_prefix(&self.inbox_prefix)
             .request_timeout(Some(self.request_timeout))
             .connection_timeout(self.request_timeout)
-            // Flow control limits what is underway by bytes; small messages must not be dropped before.
+            // JetStream's flow control limits the bytes that are underway. The client must not drop messages before, even if they are many
+            // small ones, so its queue has room for a million messages.
             .subscription_capacity(1 << 20)
             .ping_interval(Duration::from_secs(15))
             .max_reconnects(None)
@@ -210,34 +211,35 @@ impl NatsOptions {
                 std::future::ready(())
             });
         if let Some(ca) = &self.ca {
-            options = options.add_root_certificates(of_certificate("certificate authority", ca)?).require_tls(true);
+            options =
+                options.add_root_certificates(checked_certificate("certificate authority", ca)?).require_tls(true);
         }
         if let Some((certificate, key)) = &self.client_certificate {
-            let (certificate, key) = (of_certificate("client certificate", certificate)?, of_key(key)?);
+            let (certificate, key) = (checked_certificate("client certificate", certificate)?, checked_key(key)?);
             options = options.add_client_certificate(certificate, key).require_tls(true);
         }
         Ok(if self.tls_first { options.tls_first() } else { options })
     }
 }
 
-/// Whether subjects can begin with these tokens.
+/// Returns whether a text can be the prefix of subjects: tokens with dots between them, without spaces and wildcards.
 fn is_prefix(prefix: &str) -> bool {
     let is_part = |character: char| !character.is_whitespace() && !character.is_control() && !"*>".contains(character);
     prefix.split('.').all(|token| !token.is_empty() && token.chars().all(is_part))
 }
 
-/// Returns the path of a file that has a certificate.
-fn of_certificate(file_type: &'static str, path: &Path) -> Result<PathBuf, NatsError> {
-    of_pem((file_type, "certificate"), path, |text| CertificateDer::from_pem_slice(text).map(drop))
+/// Returns the path after a check that the file has a certificate in PEM.
+fn checked_certificate(file_type: &'static str, path: &Path) -> Result<PathBuf, NatsError> {
+    checked_pem((file_type, "certificate"), path, |text| CertificateDer::from_pem_slice(text).map(drop))
 }
 
-/// Returns the path of a file that has the key of the client certificate.
-fn of_key(path: &Path) -> Result<PathBuf, NatsError> {
-    of_pem(("client key", "private key"), path, |text| PrivateKeyDer::from_pem_slice(text).map(drop))
+/// Returns the path after a check that the file has a private key in PEM.
+fn checked_key(path: &Path) -> Result<PathBuf, NatsError> {
+    checked_pem(("client key", "private key"), path, |text| PrivateKeyDer::from_pem_slice(text).map(drop))
 }
 
-/// Returns the path of a file in which `find` finds what it must have. Otherwise the error of the client would not name the file.
-fn of_pem(
+/// Returns the path after a check that `find` finds the `item` in the file, since the NATS client reports a wrong file without naming it.
+fn checked_pem(
     (file_type, item): (&'static str, &str),
     path: &Path,
     find: impl FnOnce(&[u8]) -> Result<(), PemError>,
@@ -250,8 +252,8 @@ fn of_pem(
     }
 }
 
-/// Without user or password in a URL.
 impl fmt::Debug for NatsOptions {
+    /// Shows the options without secrets, and without the user and the password that a URL may have.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NatsOptions")
             .field("servers", &self.shown_servers())

@@ -24,7 +24,7 @@ pub struct NatsPermissions {
 }
 
 impl NatsPermissions {
-    /// Returns the permissions of a user without buckets, who takes answers.
+    /// Returns the permissions of a user without buckets: it may only subscribe to the inboxes, on which answers arrive.
     #[must_use]
     pub fn new(options: &NatsOptions) -> Self {
         Self {
@@ -58,14 +58,14 @@ impl NatsPermissions {
         self.publish.extend([
             format!("{api}.STREAM.INFO.{stream}"),
             format!("{api}.STREAM.MSG.GET.{stream}"),
-            // The rest of the subject is the name of the consumer and its filter.
+            // The subject ends with the name of the consumer and its filter.
             format!("{api}.CONSUMER.CREATE.{stream}.>"),
             format!("$JS.FC.{stream}.>"),
         ]);
         self
     }
 
-    /// Adds the creation of a bucket.
+    /// Adds the permission to create the stream of a bucket.
     #[must_use]
     pub fn creation(mut self, name: &str) -> Self {
         self.publish.insert(format!("{}.STREAM.CREATE.{}", self.api_prefix, stream_name(name)));

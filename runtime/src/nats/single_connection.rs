@@ -13,10 +13,10 @@ use std::{
 /// A delay that outlives every process: a hundred years.
 const FOR_EVER: Duration = Duration::from_secs(100 * 366 * 24 * 60 * 60);
 
-/// Whether a client of NATS has had its connection. Clones share it.
+/// Limits a client of NATS to a single connection: records whether it has been connected. Clones share the record.
 ///
-/// The client would connect again by itself, and then send the messages that it has queued, at whatever age. So a write could be sent
-/// long after the deadline of the lead. A client with this state has one connection, and what it has queued ends with it.
+/// After a lost connection, the client would connect again by itself and then send the messages in its queue, however old they are. A write
+/// could then be sent after the deadline of leader election, when another replica already leads. So the client ends with its connection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SingleConnection(Arc<AtomicBool>);
 
@@ -26,13 +26,14 @@ impl SingleConnection {
         self.0.store(true, Ordering::SeqCst);
     }
 
-    /// Returns the delay before an attempt to connect for the first time. `attempts` is the number of this attempt, from 1.
+    /// Returns the delay before an attempt to connect; `attempts` is the number of the attempt, from 1. The client's task calls this before
+    /// each attempt. If the client has been connected before, the function ends the task instead.
     ///
-    /// The task of the client calls this before each attempt. After the first connection, this ends the task: it unwinds, without a
-    /// message of the panic hook. The client has no function for that; by its own functions it sends the queued messages first.
+    /// It ends the task by unwinding, which the panic hook does not report. The client has no function to end it without sending the queued
+    /// messages first.
     ///
-    /// In a program whose panics abort, nothing can unwind. There the task waits for ever, so each lost connection costs the memory of one
-    /// client until the program ends.
+    /// In a program built with `panic = "abort"`, unwinding would abort the process. There the task waits forever instead, so each lost
+    /// connection costs the memory of one client until the program ends.
     pub(super) fn delay(&self, attempts: usize) -> Duration {
         if self.0.load(Ordering::SeqCst) {
             if cfg!(panic = "abort") {

@@ -11,23 +11,25 @@ const REASON: &str = "Nats-Marker-Reason";
 /// The operation that removes a key with its history.
 pub(super) const PURGE: &str = "PURGE";
 
-/// Whether a message with these headers stands for a key without an entry.
+/// Returns whether a message with these headers is a tombstone, which marks its key as deleted.
 pub(super) fn is_tombstone(headers: Option<&HeaderMap>) -> bool {
     let Some(headers) = headers else { return false };
     is_deletion(headers.get(OPERATION).map(|value| value.as_str()), headers.get(REASON).is_some())
 }
 
-/// As [`is_tombstone`], for headers as the server stores them: lines `name: value` after the first one.
+/// Returns whether the headers are those of a tombstone, like [`is_tombstone`], for headers as the server stores them: a first line with
+/// the protocol, and then a line `name: value` for each header.
 pub(super) fn is_stored_tombstone(headers: &[u8]) -> bool {
     let text = String::from_utf8_lossy(headers);
     let value = |name: &str| {
         let mut fields = text.lines().filter_map(|line| line.split_once(':'));
-        fields.find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_owned())
+        fields.find(|(field_name, _)| field_name.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_owned())
     };
     is_deletion(value(OPERATION).as_deref(), value(REASON).is_some())
 }
 
-/// Returns whether the headers are those of a tombstone. The operation of a client counts more than the mark of the server.
+/// Returns whether the headers are those of a tombstone: the `operation` of a client is a deletion, or there is none and the server has
+/// written the message in place of a value that it has removed.
 fn is_deletion(operation: Option<&str>, removed_by_server: bool) -> bool {
     match operation {
         Some(operation) => matches!(operation, "DEL" | PURGE),

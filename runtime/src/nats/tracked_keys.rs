@@ -27,24 +27,27 @@ pub(super) struct LostKeys {
 }
 
 impl TrackedKeys {
+    /// Records a change of a key: it has an entry if the change has a value, and a tombstone (the message of a deletion) otherwise.
     pub(super) fn handle(&mut self, change: &KeyChange) {
-        let (into, from) = match change.value {
+        let (new_set, old_set) = match change.value {
             Some(_) => (&mut self.live, &mut self.deleted),
             None => (&mut self.deleted, &mut self.live),
         };
-        from.remove(change.key.as_str());
-        if !into.contains(change.key.as_str()) {
-            into.insert(change.key.as_str().into());
+        old_set.remove(change.key.as_str());
+        // A known key is not allocated again.
+        if !new_set.contains(change.key.as_str()) {
+            new_set.insert(change.key.as_str().into());
         }
     }
 
-    /// Whether the key has an entry.
+    /// Returns whether the key has an entry.
     pub(super) fn is_live(&self, key: &str) -> bool {
         self.live.contains(key)
     }
 
-    /// Compares the keys with those of the stream. Returns `None` if the stream has changes that have not arrived yet, so
-    /// that the comparison has to be repeated. `reached` is the revision up to which all changes were [handled](Self::handle).
+    /// Compares the tracked keys with those in the stream. Removes and returns the keys that the stream no longer has: the server has
+    /// removed them without a message. `reached` is the revision up to which all changes were [handled](Self::handle). Returns `None` if
+    /// the stream has later changes, so that the comparison has to be repeated.
     pub(super) async fn compare(
         &mut self,
         api: &StreamApi,
@@ -60,10 +63,11 @@ impl TrackedKeys {
         {
             return Ok(Some(LostKeys { keys: Vec::new(), revision }));
         }
-        let Some(existing) = existing(api, prefix).await? else { return Ok(None) };
+        let Some(existing) = existing_keys(api, prefix).await? else { return Ok(None) };
         Ok(Some(LostKeys { keys: self.remove_except(&existing), revision }))
     }
 
+    /// Removes the keys that are not in `existing`, and returns those of them that had an entry, in their order.
     fn remove_except(&mut self, existing: &HashSet<String>) -> Vec<String> {
         self.deleted.retain(|key| existing.contains(&**key));
         let lost = self.live.extract_if(|key| !existing.contains(&**key));
@@ -74,7 +78,7 @@ impl TrackedKeys {
 }
 
 /// Reads the names of all keys, page by page. Returns `None` if they have changed between two pages.
-async fn existing(api: &StreamApi, prefix: &str) -> Result<Option<HashSet<String>>, JetStreamFailure> {
+async fn existing_keys(api: &StreamApi, prefix: &str) -> Result<Option<HashSet<String>>, JetStreamFailure> {
     let mut pages = KeyPages::default();
     loop {
         let page = api.subjects(pages.offset).await?;
@@ -93,15 +97,15 @@ struct KeyPages {
     /// How many names were read; the next page begins after them.
     offset: u64,
     /// The number of keys and the last revision of the bucket at the first page.
-    first: Option<(u64, u64)>,
+    first_page_state: Option<(u64, u64)>,
 }
 
 impl KeyPages {
-    /// Adds a page, and returns whether it is the last. Returns `None` if a key came or went since the first page: then this page begins
-    /// at another place, and the keys in between would seem to be lost.
+    /// Adds a page of subjects, and returns whether it is the last page. Returns `None` if the bucket has changed since the first page: the
+    /// offset of this page may then be wrong, and keys that it skips would seem to be removed.
     fn add(&mut self, page: StreamReport, prefix: &str) -> Option<bool> {
         let (total, revision) = (page.total, page.state.last_revision);
-        if *self.first.get_or_insert((total, revision)) != (total, revision) {
+        if *self.first_page_state.get_or_insert((total, revision)) != (total, revision) {
             return None;
         }
         let subjects = page.state.subjects.unwrap_or_default();
@@ -117,6 +121,7 @@ mod tests {
     use super::*;
     use crate::nats::jetstream::{StreamConfig, StreamState};
 
+    /// Returns a change of a key to a value, or its deletion.
     fn change(key: &str, value: Option<&[u8]>) -> KeyChange {
         KeyChange { key: key.to_owned(), revision: 1, value: value.map(<[u8]>::to_vec) }
     }
@@ -134,6 +139,7 @@ mod tests {
         assert_eq!(tracked.live.len() + tracked.deleted.len(), 1);
     }
 
+    /// Returns a page with these keys of a stream that has `total` keys and this last revision.
     fn page(keys: &[&str], total: u64, last_revision: u64) -> StreamReport {
         let subjects = keys.iter().map(|key| (format!("$KV.things.{key}"), 1)).collect();
         let state = StreamState { messages: total, last_revision, subject_count: total, subjects: Some(subjects) };

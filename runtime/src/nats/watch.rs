@@ -1,4 +1,4 @@
-//! Follows the changes of a bucket, and lists its entries again whenever a change may have been missed.
+//! Watches a NATS bucket: lists its entries, delivers each change, and lists them again whenever a change may have been missed.
 
 use super::{
     backoff,
@@ -30,7 +30,8 @@ const COMPARISON: Duration = Duration::from_secs(10);
 
 type WatchResult = Result<BucketEvent, BucketError>;
 
-/// Returns the events of a bucket; the stream doesn't end.
+/// Returns the events of a watch of a bucket: a list of its entries, and then each change. The stream does not end; after an error it lists
+/// the entries again. Adds the revisions of values to `known`.
 pub(super) fn follow(api: StreamApi, bucket: Arc<str>, known: KnownRevisions) -> BoxStream<'static, WatchResult> {
     let watch = BucketWatch { api, bucket, known, queue: VecDeque::new(), reader: None, failures: 0, restarts: 0 };
     let next = |mut watch: BucketWatch| async move { Some((watch.next().await, watch)) };
@@ -72,16 +73,18 @@ struct UnfinishedList {
 }
 
 impl BucketWatch {
+    /// Returns the next event or error. After an error, the next call starts a new list, after a backoff.
     async fn next(&mut self) -> WatchResult {
         loop {
             if let Some(item) = self.queue.pop_front() {
                 return item;
             }
-            let advanced = match self.reader.take() {
+            // The reader stays empty after an error, so that the next turn starts a new one.
+            let reader = match self.reader.take() {
                 None => self.start().await,
                 Some(reader) => self.read(reader).await,
             };
-            match advanced {
+            match reader {
                 Ok(reader) => self.reader = Some(reader),
                 Err(error) => {
                     self.failures = self.failures.saturating_add(1);
@@ -91,7 +94,8 @@ impl BucketWatch {
         }
     }
 
-    /// Begins a list.
+    /// Starts a consumer and a list of the entries. The list is complete when the consumer has reached the last revision that the leader of
+    /// the stream has now.
     async fn start(&mut self) -> Result<BucketReader, BucketError> {
         backoff::wait(self.failures).await;
         let prefix = self.api.connection().options().prefix_of_api();
@@ -107,14 +111,17 @@ impl BucketWatch {
             compare_at: Instant::now() + COMPARISON,
         };
         if report.state.messages == 0 {
-            // Nothing arrives from an empty bucket.
+            // The consumer of an empty bucket sends no message that could complete the list.
             self.end_list(&mut reader);
         }
         Ok(reader)
     }
 
-    /// Begins a list again whose consumer sends nothing more. Either its server is behind the leader, or it waits at a message that was
-    /// removed after the consumer was made, as nats-server does until the next write or heartbeat.
+    /// Starts the list again with a new consumer, because the current one has nothing more to send and the list is not complete. Either its
+    /// server is behind the leader of the stream, or nats-server waits at a message that was removed after the consumer was created.
+    ///
+    /// # Errors
+    /// The bucket counts as unavailable after [`MAX_RESTARTS`] starts.
     async fn restart_list(&mut self) -> Result<BucketReader, BucketError> {
         self.restarts += 1;
         if self.restarts < MAX_RESTARTS {
@@ -124,7 +131,8 @@ impl BucketWatch {
         Err(BucketError::unavailable(&*self.bucket, LAGGING))
     }
 
-    /// Reads one message, heartbeat or comparison.
+    /// Reads the next message or heartbeat, and queues its event. Ends the list when the consumer has reached its last revision, and after
+    /// that compares the keys from time to time.
     async fn read(&mut self, mut reader: BucketReader) -> Result<BucketReader, BucketError> {
         let Delivery { change, caught_up } = reader.consumer.next().await?;
         let is_heartbeat = change.is_none();
@@ -144,7 +152,8 @@ impl BucketWatch {
         Ok(reader)
     }
 
-    /// Queues the event of a change. Within a list, the removal of a key that was put before is kept for the end of the list.
+    /// Queues the event of a change. While a list is read, a removal has no event of its own: if the list has already had the key, the
+    /// removal is queued after the end of the list.
     fn handle(&mut self, reader: &mut BucketReader, change: KeyChange) {
         let was_live = reader.tracked.is_live(&change.key);
         reader.tracked.handle(&change);
@@ -177,7 +186,8 @@ impl BucketWatch {
         self.queue.extend(deleted.into_iter().map(|(key, revision)| Ok(BucketEvent::Removed { key, revision })));
     }
 
-    /// Looks for keys that went without a message.
+    /// Compares the keys of the watch with those in the stream, and queues a removal for each key that the server has removed without a
+    /// message.
     async fn compare(&mut self, reader: &mut BucketReader, reached: u64) -> Result<(), BucketError> {
         let prefix = format!("$KV.{}.", self.bucket);
         let wait = match reader.tracked.compare(&self.api, &prefix, reached).await {
@@ -189,7 +199,7 @@ impl BucketWatch {
             Ok(None) => HEARTBEAT,
             Err(failure) if failure.is_no_bucket() => return Err(BucketError::no_bucket(&*self.bucket)),
             Err(failure) => {
-                // The consumer says whether the bucket can be read.
+                // The failure is not reported: if the bucket can't be read, the consumer fails, too.
                 tracing::debug!(bucket = %self.bucket, ?failure, "the keys could not be compared");
                 COMPARISON
             }

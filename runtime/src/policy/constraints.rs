@@ -22,7 +22,7 @@ pub(crate) struct Constraints {
 }
 
 impl Constraints {
-    /// Returns the constraints of a policy for creations and updates of a kind.
+    /// Returns the default constraints of a policy: the API server evaluates it for all creations and updates of objects of a kind.
     pub(super) fn new(name: String, kind: Kind) -> Self {
         Self {
             name,
@@ -35,7 +35,7 @@ impl Constraints {
         }
     }
 
-    /// Returns what is wrong with the constraints, and how to change it.
+    /// Returns the first problem of the constraints and its fix; `None` if they are valid.
     pub(crate) fn problem(&self) -> Option<(String, &'static str)> {
         if !is_dns_label(&self.name) {
             return Some(("its name is no DNS label".to_owned(), "use `a` to `z`, `0` to `9` and `-`"));
@@ -44,8 +44,8 @@ impl Constraints {
             return Some(("it has no operation".to_owned(), "use for example creations and updates"));
         }
         let mut names = BTreeSet::new();
-        let twice = self.match_conditions.iter().find(|condition| !names.insert(&condition.name))?;
-        Some((format!("there are two match conditions `{}`", twice.name), "rename one"))
+        let duplicate = self.match_conditions.iter().find(|condition| !names.insert(&condition.name))?;
+        Some((format!("there are two match conditions `{}`", duplicate.name), "rename one"))
     }
 }
 

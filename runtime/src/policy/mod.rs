@@ -27,7 +27,8 @@ pub(crate) struct Policies {
 }
 
 impl Policies {
-    /// Returns the constraints of all policies, each with whether the policy does nothing.
+    /// Returns the constraints of all policies, each with whether the policy is empty: it has no rule or makes no change. A policy with
+    /// problems in its rules does not count as empty.
     pub(crate) fn constraints(&self) -> impl Iterator<Item = (&Constraints, bool)> {
         let validating = self
             .validating

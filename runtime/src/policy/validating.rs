@@ -155,12 +155,14 @@ impl ValidatingPolicy {
         invalid
     }
 
-    /// Reports fields of rules that the kind doesn't have: an object with the field loses it when it is decoded and encoded.
+    /// Returns a problem for each field of the rules that the kind doesn't have at `path`. To find out, decodes an object with this field
+    /// as the Rust type of the kind and encodes it again: an unknown field is lost.
     fn unknown_fields(&self, validation: &Validation, schema: &Value, path: &str) -> Vec<RuleProblem> {
         let fields = validation.fields_of_rules();
         let is_unknown = |field: &&&str| {
             let value = example(&schema["properties"][**field]);
             let (mut object, pointer) = (json!({**field: value}), format!("{path}.{field}"));
+            // Wraps the field in the objects of the path, from the innermost to the outermost.
             for name in path.rsplit('.').filter(|name| !name.is_empty()) {
                 object = json!({name: object});
             }
@@ -176,7 +178,7 @@ impl ValidatingPolicy {
     }
 }
 
-/// Returns a value that fits a schema, if possible no empty one: a type may leave out empty values when it is encoded.
+/// Returns a value that is valid for a schema and not empty, except for objects: a type may leave out empty values when it is encoded.
 fn example(schema: &Value) -> Value {
     match schema["type"].as_str() {
         Some("boolean") => json!(true),
@@ -205,6 +207,7 @@ mod tests {
     }
 
     impl Validated for Rules {
+        /// Returns the rules: `externalName` is immutable, and required if `publishNotReadyAddresses` is true.
         fn validation() -> Validation {
             Validation::of_type(
                 const {
@@ -220,6 +223,7 @@ mod tests {
         }
     }
 
+    /// A type with a rule about a field that a Service doesn't have.
     struct Misspelled;
 
     impl JsonSchema for Misspelled {

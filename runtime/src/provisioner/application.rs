@@ -56,18 +56,20 @@ pub fn apply_application<'c, D: Driver, O: Owner, P: Provisioner>(
 ) -> BoxFuture<'c, Result<()>> {
     let node: Arc<str> = cx.path().child(name).to_string().into();
     let core = core_of_application(cx.core(), D::REGISTRATION);
-    // `build` runs when the group polls this child: after the children that it waits for, and so that its panic is an error of this
-    // child alone.
+    // `build` runs inside the future: after the nodes that this node depends on, and where a panic is caught as an error of this node
+    // alone.
     async move {
         let objects = report_build_panics(cx.core(), &node, || application_objects::<D>(cx.core(), &node, build))?;
         let outcome = core.converge_application(&node, D::ACCESS, objects).await;
+        // With a registration, the calls went to the operator's cluster: their failure is no failure of the cluster of the node.
         if D::REGISTRATION.is_some() { cx.core().mark_operator_cluster_error(outcome) } else { outcome }
     }
     .boxed()
 }
 
-/// Returns the objects with which the driver `D` deploys the application that a build function returns. Below a remote node, if the driver
-/// has a registration, they are marked as users of the registration of that cluster.
+/// Runs the build function of an application node, and returns the objects with which the driver `D` makes the CD system deploy the
+/// application. Some drivers register the cluster of a remote node with the CD system; then each object gets a label with the name of the
+/// registration.
 ///
 /// # Errors
 /// Fails with the error of the build function, of the credentials of the cluster, or of the driver.
@@ -86,8 +88,8 @@ fn application_objects<'a, D: Driver>(
         node,
         cluster: core.cluster_identity(),
     };
-    // The cluster of the remote node as the CD system knows it; `None` without a registration, and in the operator's cluster. The users of
-    // the registration are the objects of the kind that deploys.
+    // The cluster of the remote node as the CD system knows it; `None` if the driver has no registration, and for a node in the operator's
+    // cluster.
     let registered_cluster = match D::REGISTRATION.zip(deploying_kind(&ApplicationNode::<D>::SHAPE)) {
         Some((registration, deploying)) => core.registered_cluster(registration, &deploying)?,
         None => None,
@@ -95,19 +97,20 @@ fn application_objects<'a, D: Driver>(
     let application = build()?.resolve(&application_owner, registered_cluster.as_ref());
     let objects = application.and_then(|application| D::objects(&application));
     let mut objects = objects.map_err(|error| error.into_error(node))?;
-    // The registration is kept as long as an object names it in its label.
+    // The Secret of the registration is kept as long as an object has its name in this label.
     if let Some(cluster) = &registered_cluster {
         objects.iter_mut().for_each(|object| cluster.mark_user(object));
     }
     Ok(objects)
 }
 
-/// Returns the part of the pass in the cluster of the objects of an application.
+/// Returns the state of the pass for the cluster in which the objects of an application are: the operator's cluster if the driver has a
+/// registration, and else the cluster of the node.
 fn core_of_application<'a>(core: &'a PassCore<'a>, registration: Option<Registration>) -> &'a PassCore<'a> {
     if registration.is_some() { core.in_operator_cluster() } else { core }
 }
 
-/// Removes the objects of an application node.
+/// Deprovisions an application node: deletes all its objects.
 pub fn remove_application<'c, O: Owner, P: Provisioner>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
@@ -136,7 +139,11 @@ fn unknown_application(name: &str) -> Error {
 }
 
 impl PassCore<'_> {
-    /// Applies `objects` and deletes all others of the node. `access` has the kinds in their order.
+    /// Applies `objects` and deletes all other objects of the node. `access` has the kinds of the driver in the order in which they are
+    /// applied.
+    ///
+    /// # Errors
+    /// Fails if an object has another kind, or is in a namespace that the operator does not watch. A yield while objects are not ready.
     async fn converge_application(
         &self,
         node: &Arc<str>,
@@ -146,8 +153,9 @@ impl PassCore<'_> {
         let kinds: Vec<Kind> = access.iter().filter_map(Access::kind).collect();
         let mut wanted = Vec::with_capacity(objects.len());
         for object in objects {
-            let is_of = |kind: &&Kind| object["apiVersion"] == kind.api_version() && object["kind"] == *kind.kind;
-            let Some(kind) = kinds.iter().find(is_of) else {
+            let is_kind_of_object =
+                |kind: &&Kind| object["apiVersion"] == kind.api_version() && object["kind"] == *kind.kind;
+            let Some(kind) = kinds.iter().find(is_kind_of_object) else {
                 let (kind, version) = (&object["kind"], &object["apiVersion"]);
                 let problem = format!("the driver has no access to {kind} of {version}");
                 return Err(InvalidApplication::new(problem).into_error(node));
@@ -160,7 +168,8 @@ impl PassCore<'_> {
             wanted.push((kind.clone(), object));
         }
         let stage = |kind: &Kind| kinds.iter().position(|other| other == kind).unwrap_or_default();
-        // See the second step of the flow.
+        // The last kind deploys the application. Its old object is gone before a renamed application is applied: else the CD system would
+        // remove what the new object deploys.
         let removed_first = kinds.last().map(std::slice::from_ref).unwrap_or_default();
         self.converge_stages(node, StagedObjects { kinds: &kinds, wanted, stage: &stage, removed_first }).await
     }

@@ -106,7 +106,8 @@ impl<T, E: Into<Error>> BuildResult<T> for Result<T, E> {
     }
 }
 
-/// Returns the desired objects of a build function as JSON. The code that takes them is not generic, which keeps binaries small.
+/// Returns the objects that a build function has returned, as JSON. All further code works with JSON and is not generic, which keeps
+/// binaries small.
 ///
 /// # Errors
 /// Fails with the error of the build function, or if an object can't be serialized.

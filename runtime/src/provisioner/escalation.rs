@@ -26,8 +26,8 @@ pub trait GrantsRights: Typed {}
 impl GrantsRights for Role {}
 impl GrantsRights for ClusterRole {}
 
-/// Fills in the rules of the roles that a node builds: the declared rules, unless the build function has set its own. Those may
-/// grant less than the declared rules, but not more.
+/// Returns the roles that a build function has returned, with their rules. A role without rules gets the rules that `grants(...)` declares
+/// at the field of the node. A role with rules of its own keeps them; they may grant less than the declared rules, but not more.
 ///
 /// # Errors
 /// A terminal error if a role has a right that is not declared: the API server would refuse the role as an escalation.
@@ -43,7 +43,7 @@ pub fn granted_roles<T: ResourceField<M, Kind: GrantsRights>, M>(
     Ok(roles)
 }
 
-/// Fills in the declared rights as the rules of one role if it has none, else checks that its rules are declared.
+/// Sets the declared rules in a role that has none. Checks a role with rules of its own: each of its rights must be declared.
 ///
 /// # Errors
 /// A terminal error if a rule is not declared, or if the role is aggregated.
@@ -69,7 +69,7 @@ fn limit_rules(role: &mut Value, node: &str, declared: &[Access]) -> Result<()> 
     Ok(())
 }
 
-/// Returns the first single right of the role that no declared rule covers; `None` if all are covered.
+/// Splits the rules of a role into single rights, and returns the first one that no declared rule covers; `None` if all are covered.
 fn first_undeclared(declared: &[Rule], role_rules: &[Rule]) -> Option<Rule> {
     let is_covered = |single: &Rule| declared.iter().any(|rule| rule.covers(single));
     role_rules.iter().flat_map(Rule::singles).find(|single| !is_covered(single))
@@ -92,6 +92,7 @@ mod tests {
         Access::to_url("/healthz/*", &[Verb::Get], SourceLocation::UNKNOWN),
     ];
 
+    /// Returns the role that [`limit_rules`] makes of a role.
     fn granted(mut role: Value) -> Result<Value> {
         limit_rules(&mut role, "role", DECLARED).map(|()| role)
     }

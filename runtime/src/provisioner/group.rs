@@ -54,8 +54,8 @@ pub trait NamespacedScope {}
 
 impl NamespacedScope for NamespaceResourceScope {}
 
-/// Returns the name like [`namespace_node`], for a resource child whose objects are in that Namespace; one of a cluster-scoped kind
-/// is a compile error.
+/// Returns the name of the resource child `N`, like [`namespace_node`], for a resource child `T` whose objects are in that Namespace. If
+/// the kind of `T` is cluster-scoped, the call is a compile error.
 pub const fn namespace_of_resource<T: ResourceField<C>, C, N: ResourceField<M, Kind = Namespace>, M>(
     name: &'static str,
 ) -> &'static str
@@ -65,7 +65,7 @@ where
     namespace_node::<N, M>(name)
 }
 
-/// Returns the name like [`namespace_node`], for a child that is a provisioner.
+/// Returns the name of a resource child `T` whose objects are Namespaces, like [`namespace_node`], for a child `P` that is a provisioner.
 ///
 /// # Panics
 /// At compile time if the child is not a group. A hand-written node deletes its objects itself, so the key would have no effect.
@@ -113,7 +113,7 @@ impl<T> IntoInputs<T> for T {
 
 // The futures of children are boxed, so that the size of a future doesn't grow with the depth of its tree.
 
-/// Provisions a child.
+/// Provisions a child node that takes no inputs from other nodes.
 pub fn up<'c, C: Provision<O>, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -124,7 +124,8 @@ where
     up_with::<C, O, P, ()>(cx, name, (), inputs_digest(cx, &[]))
 }
 
-/// Provisions a child that takes the inputs `inputs`; `inputs_digest` is the hash of the inputs of its build functions.
+/// Provisions a child node with the inputs that `from(...)` lists. `inputs_digest` is the hash of the inputs of its build functions; `None`
+/// if they have to run in every pass.
 pub fn up_with<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C::Inputs>>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -143,18 +144,18 @@ pub fn up_with<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C::I
     .boxed()
 }
 
-/// Runs the code of a node. Reports a panic to the environment, and resumes it.
+/// Runs the future of a node. If it panics, the function reports the panic to the environment and resumes it.
 pub(crate) async fn report_panics<T>(core: &PassCore<'_>, path: &Path<'_>, run: impl Future<Output = T>) -> T {
     let outcome = AssertUnwindSafe(run).catch_unwind().await;
     outcome.unwrap_or_else(|payload| resume_panic(core, &path.to_string(), payload))
 }
 
-/// Runs the build function of a node. Reports a panic to the environment, and resumes it.
+/// Runs the build function of a node. If it panics, this function reports the panic to the environment and resumes it.
 pub(crate) fn report_build_panics<T>(core: &PassCore<'_>, node: &str, build: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(build)).unwrap_or_else(|payload| resume_panic(core, node, payload))
 }
 
-/// Reports a panic of a node to the observer of panics in the environment, if there is one, and resumes the panic.
+/// Reports a panic of the node at path `node` to the environment's observer of panics, if there is one, and resumes the panic.
 fn resume_panic(core: &PassCore<'_>, node: &str, payload: Box<dyn Any + Send>) -> ! {
     let PassCore { shared, owner, .. } = core;
     let pass = PassStart { kind: &owner.kind, namespace: owner.namespace(), name: owner.name() };
@@ -162,7 +163,7 @@ fn resume_panic(core: &PassCore<'_>, node: &str, payload: Box<dyn Any + Send>) -
     resume_unwind(payload)
 }
 
-/// Deprovisions a child.
+/// Deprovisions a child node that is a provisioner.
 pub fn down<'c, C: Provision<O>, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
@@ -178,7 +179,8 @@ pub fn down<'c, C: Provision<O>, O: Owner, P>(
     .boxed()
 }
 
-/// Returns whether a pass skips a child: a plan runs only build functions, which hand-written nodes don't have.
+/// Returns whether a pass skips a child node. A plan, which only computes which objects the nodes want, skips hand-written nodes: they have
+/// no build functions, and their code may call the API server.
 pub(crate) fn is_skipped<C: Provisioner>(core: &PassCore<'_>) -> bool {
     core.is_plan && !matches!(C::SHAPE.node, Node::Group { .. })
 }
@@ -195,8 +197,8 @@ pub fn apply<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner, B: BuildResul
     apply_with::<T, M, O, P>(cx, name, options, inputs_digest(cx, &[]), |draft| desired_objects::<T, M>(build(draft)))
 }
 
-/// Applies objects like [`apply`], with options and inputs. If the inputs are those of the last build and the children are
-/// unchanged, the build function is not called.
+/// Provisions a resource node like [`apply`], with the options of `resource(...)` and the hash of the inputs of its build function. If the
+/// hash is that of the last build and the children are unchanged, the build function is not called.
 pub fn apply_with<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -205,19 +207,20 @@ pub fn apply_with<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner>(
     build: impl FnOnce(&Draft<'_, O>) -> Result<Vec<Value>> + Send + 'c,
 ) -> BoxFuture<'c, Result<()>> {
     let kind = kind_of::<T::Kind>();
-    // `build` runs when the group polls this child, so that a panic in it is attributed to the child. `converge` has its own box,
-    // because most passes take the fast path and don't need its large future.
+    // `build` runs inside the future, where a panic is caught as an error of this node. The rest of the work has a box of its own, because
+    // most passes return early and don't need its large future.
     async move {
         let node: Arc<str> = cx.path().child(name).to_string().into();
         if let Some(outcome) = cx.core().outcome_if_unchanged(&node, &kind, options, inputs_digest) {
             return outcome;
         }
-        // A node that is unchanged has no span: most passes find all their nodes so.
+        // Only from here on the node has a span. In most passes all nodes are unchanged, and their spans would say nothing.
         let run = async {
             let (desired, inputs_digest) = {
                 let unversioned = UnversionedReads::default();
                 let draft = cx.draft(&unversioned);
                 let desired = report_build_panics(cx.core(), &node, || build(&draft));
+                // The digest is `None` if the build function has read an input without a version.
                 (desired?, draft.inputs_digest(inputs_digest))
             };
             cx.core().converge(&node, &kind, options, inputs_digest, desired).await
@@ -227,7 +230,7 @@ pub fn apply_with<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner>(
     .boxed()
 }
 
-/// Removes the objects of a resource node.
+/// Deprovisions a resource node: deletes all its objects.
 pub fn remove<'c, T: ResourceField<M>, M, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
@@ -235,7 +238,7 @@ pub fn remove<'c, T: ResourceField<M>, M, O: Owner, P>(
     remove_with::<T, M, O, P>(cx, name, ResourceOptions::DEFAULT)
 }
 
-/// Removes objects like [`remove`], with options.
+/// Deprovisions a resource node like [`remove`], with the options of `resource(...)`.
 pub fn remove_with<'c, T: ResourceField<M>, M, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
@@ -247,7 +250,7 @@ pub fn remove_with<'c, T: ResourceField<M>, M, O: Owner, P>(
         .boxed()
 }
 
-/// Removes the objects of a node of an earlier release during provisioning.
+/// Deletes the objects of a retired node while the tree is provisioned: an earlier release of the operator had the node.
 pub fn retire<'c, T: ResourceField<M>, M, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -296,7 +299,7 @@ impl<A: WhenResult, E: Into<Error>> WhenResult for Result<A, E> {
     }
 }
 
-/// Returns whether a child is wanted, by the return value of its predicate.
+/// Returns whether a child is wanted, by the return value `answer` of its `when` predicate. The reason of an unwanted child is logged.
 ///
 /// # Errors
 /// Fails with the error of the predicate.
@@ -314,7 +317,7 @@ pub fn is_wanted<O: Owner, P: Provisioner>(
     }
 }
 
-/// Returns the teardown context of a group, with which it removes a child that is not wanted.
+/// Returns the context with which a group deprovisions a child whose `when` predicate is false.
 pub fn not_wanted<'a, O: Owner, P: Provisioner>(cx: &Context<'a, O, P>) -> Teardown<'a, O, P> {
     cx.to_teardown(Cause::NotWanted)
 }

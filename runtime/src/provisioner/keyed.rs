@@ -21,7 +21,7 @@ use std::{
 /// The keys of the items of an `each`.
 pub type Keys = BTreeSet<String>;
 
-/// Pairs each item with its key.
+/// Pairs each item of an `each` with the key that the function `key` returns for it.
 pub fn keyed<C, I, O, L>(items: L, key: impl Fn(&I) -> String) -> Vec<(String, L::Item)>
 where
     C: Keyed<Each<O, I>>,
@@ -37,10 +37,11 @@ pub fn text(key: impl ToString) -> String {
     key.to_string()
 }
 
-/// Provisions the child of each item, all at once, and deprovisions the children whose key has no item any more.
+/// Provisions the child of each item concurrently. Concurrently with them, it deprovisions the children of keys for which objects exist and
+/// no item.
 ///
 /// # Errors
-/// The worst outcome of the children. An error that a user has to resolve, before any child runs, if two items have the same key.
+/// The worst outcome of the children. If two items have the same key, a user has to resolve that, and no child runs.
 pub fn up_each<'c, C, I, T, O, P, H>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -58,7 +59,7 @@ where
 {
     let inputs = inputs.into_inputs();
     async move {
-        // A plan looks only for claims, and a child that is removed claims nothing.
+        // A plan only computes which objects the nodes want, and a child that is removed wants none.
         let mut removed_keys = match cx.core().is_plan {
             true => BTreeSet::new(),
             false => find_keys::<C, I, O, P>(&cx.to_teardown(Cause::KeyGone), name).await?,
@@ -88,7 +89,7 @@ where
     .boxed()
 }
 
-/// Deprovisions the children of all keys for which objects exist, all at once.
+/// Deprovisions the children of all keys for which objects exist, concurrently.
 ///
 /// # Errors
 /// The worst outcome of the children.
@@ -100,7 +101,7 @@ where
     P: Provisioner,
 {
     async move {
-        // A plan looks only for claims, and a child that is removed claims nothing.
+        // A plan only computes which objects the nodes want, and a child that is removed wants none.
         if cx.core().is_plan {
             return Ok(());
         }
@@ -112,7 +113,7 @@ where
     .boxed()
 }
 
-/// Deprovisions the child of one key.
+/// Deprovisions the child with the key `key`. Its panic becomes an error, so that the other children continue.
 fn deprovision_item<'c, C, I, O, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
@@ -126,7 +127,7 @@ where
     catch_panic(async move { C::deprovision(&cx.for_item(name, Some(key), cx.cause())).await }).boxed()
 }
 
-/// Returns the keys of existing items, which the child type finds.
+/// Returns the keys for which the child type `C` finds objects in the cluster.
 async fn find_keys<C, I, O, P>(cx: &Teardown<'_, O, P>, name: &'static str) -> Result<BTreeSet<String>>
 where
     C: Keyed<Each<O, I>>,
@@ -137,7 +138,7 @@ where
     C::keys(&cx.for_item(name, None, cx.cause())).await
 }
 
-/// Returns the keys of the items for which objects of a group exist.
+/// Returns the keys below an `each` for which objects of the group `P` exist in the cache.
 ///
 /// # Errors
 /// A yield if a cache is not synced yet.
@@ -145,7 +146,7 @@ pub fn keys_of_objects<O: Owner, P: Provisioner>(cx: &Teardown<'_, O, P>) -> Res
     cx.core().existing_keys(&cx.path().to_string(), &P::SHAPE)
 }
 
-/// Returns the keys that a child of a keyed group finds.
+/// Returns the keys for which the child `name` of a group below an `each` finds objects.
 pub fn keys_below<'c, C: Keyed<O>, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
@@ -153,8 +154,8 @@ pub fn keys_below<'c, C: Keyed<O>, O: Owner, P>(
     async move { C::keys(&cx.for_child(name)).await }.boxed()
 }
 
-/// Adds the key of an item to the hash of the inputs, which covers everything else that an item depends on. `None` without a
-/// hash.
+/// Returns the hash of the inputs of one item's child: the hash of the inputs that all items share, combined with the key of the item.
+/// `None` without a shared hash.
 fn with_key(inputs_digest: Option<u64>, key: &str) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     (inputs_digest?, key).hash(&mut hasher);

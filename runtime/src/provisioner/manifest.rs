@@ -64,7 +64,7 @@ use std::{borrow::Cow, fmt, sync::Arc};
 pub struct Manifest(Cow<'static, str>);
 
 impl fmt::Debug for Manifest {
-    // The text may hold a Secret.
+    /// Omits the text, which may contain a Secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Manifest")
     }
@@ -93,16 +93,16 @@ pub const fn applied<K: Typed>() -> Access {
     Access::applied(kind_of::<K>)
 }
 
-/// Provisions a manifest node: applies the objects in the text that its build function returns, and deletes all others of the
-/// node.
+/// Provisions a manifest node with a build function: applies the objects in the YAML text that the function returns, and deletes all other
+/// objects of the node.
 pub fn apply_manifest<'c, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
     build: impl FnOnce() -> Result<Manifest> + Send + 'c,
 ) -> BoxFuture<'c, Result<()>> {
     let node: Arc<str> = cx.path().child(name).to_string().into();
-    // `build` runs when the group polls this child: after the children that it waits for, and so that its panic is an error of this
-    // child alone.
+    // `build` runs inside the future: after the nodes that this node depends on, and where a panic is caught as an error of this node
+    // alone.
     async move {
         let manifest = report_build_panics(cx.core(), &node, build)?;
         cx.core().converge_manifest(&node, shape_of::<P>(name)?, Some(&manifest.0)).await
@@ -110,7 +110,8 @@ pub fn apply_manifest<'c, O: Owner, P: Provisioner>(
     .boxed()
 }
 
-/// Provisions a manifest node: applies the objects in its file, and deletes all others of the node.
+/// Provisions a manifest node with a file: applies the objects in the text of the file, which is embedded in the program, and deletes all
+/// other objects of the node.
 pub fn apply_file<'c, O: Owner, P: Provisioner>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -124,7 +125,7 @@ pub fn apply_file<'c, O: Owner, P: Provisioner>(
     .boxed()
 }
 
-/// Removes the objects of a manifest node.
+/// Deprovisions a manifest node: deletes all its objects.
 pub fn remove_manifest<'c, O: Owner, P: Provisioner>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
@@ -156,9 +157,14 @@ fn invalid_manifest(error: InvalidManifest) -> Error {
 }
 
 impl PassCore<'_> {
-    /// Applies the objects in `text` and deletes all others of the node; without a text, deletes all.
+    /// Applies the objects in the YAML `text`, rank by rank, and deletes all other objects of the node. Without a text, it deletes all of
+    /// them.
+    ///
+    /// # Errors
+    /// A terminal error if the text is invalid. A yield while objects are not ready or not gone.
     async fn converge_manifest(&self, node: &Arc<str>, shape: &'static Shape, text: Option<&str>) -> Result<()> {
         let kinds: Vec<Kind> = shape.permissions().map_err(invalid_manifest)?.iter().filter_map(Access::kind).collect();
+        // Errors name the file of the manifest, or the node if the text comes from a build function.
         let source = match shape.node {
             Node::Manifest(EmbeddedManifest { file, .. }) if !file.is_empty() => file,
             _ => node,

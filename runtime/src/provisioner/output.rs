@@ -68,7 +68,8 @@ impl<T> Output<T> {
         }
     }
 
-    /// Returns the version of an output that a node reads, for [`inputs_digest`]; `None` if it has no version.
+    /// Returns the hash of the uids and the resourceVersions of the objects, for [`inputs_digest`]. `None` for the value of a hand-written
+    /// node, which has no version.
     pub(crate) fn version(&self) -> Option<u64> {
         match &*self.0 {
             OutputValue::Value(_) => None,
@@ -84,13 +85,13 @@ impl<T> Clone for Output<T> {
 }
 
 impl<T> fmt::Debug for Output<T> {
-    // The value may be a Secret.
+    /// Omits the value, which may be a Secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Output")
     }
 }
 
-/// Reads the objects of the resource node at `path`, relative to the group of `cx`.
+/// Returns the objects of the resource node at `path`, which is relative to the group of `cx`. They are decoded when they are used.
 ///
 /// # Errors
 /// A yield if the objects don't exist yet.
@@ -109,6 +110,7 @@ pub fn read<T: ResourceField<M> + Send + Sync, M, O: Owner, P: Provisioner>(
         (&object.uid, &object.version).hash(&mut hasher);
         bytes.push(object.json);
     }
+    // Runs at the first use of the output, since most outputs are not used in a pass without changes.
     let decode = |objects: &[Arc<[u8]>]| -> Result<T> {
         let decoded: Vec<T::Kind> =
             objects.iter().map(|json| Ok(serde_json::from_slice(json)?)).collect::<Result<_>>()?;
@@ -118,10 +120,10 @@ pub fn read<T: ResourceField<M> + Send + Sync, M, O: Owner, P: Provisioner>(
     Ok(Output(Arc::new(OutputValue::Objects { decoded, objects: bytes, decode, version: hasher.finish() })))
 }
 
-/// Reads the output that the hand-written node at `path` has set in this pass; the path is relative to the group of `cx`.
+/// Returns the output that the hand-written node at `path` has set in this pass. The path is relative to the group of `cx`.
 ///
 /// # Errors
-/// A yield if it has set none.
+/// A yield if the node has not set an output yet.
 pub fn node_output<C: HasOutput, O: Owner, P: Provisioner>(
     cx: &Context<'_, O, P>,
     path: &str,
@@ -147,8 +149,8 @@ fn node_at<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, path: &str) -> Stri
 )]
 pub trait HasOutput: Provisioner {}
 
-/// Returns the digest of the inputs of a build function: those of its group, and the versions of the outputs it reads. `None`
-/// if one of them has no version.
+/// Returns the hash of the inputs of a build function: the inputs that its group shares, such as the version of the owner, and the versions
+/// `read` of the outputs that the function reads. `None` if an input has no version; then the function runs in every pass.
 pub fn inputs_digest<O: Owner, P: Provisioner>(cx: &Context<'_, O, P>, read: &[Option<u64>]) -> Option<u64> {
     let mut hasher = DefaultHasher::new();
     cx.inputs_digest()?.hash(&mut hasher);

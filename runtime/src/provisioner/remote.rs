@@ -3,7 +3,7 @@
 //! # Flow
 //! 1. The build function returns where the kubeconfig of the cluster is.
 //! 2. The children are removed from all other clusters of which the node has a record, and then these records.
-//! 3. The record of the cluster is written, before anything is made there.
+//! 3. The record of the cluster is written, before the first object is created there.
 //! 4. The cluster is registered with the CD systems that deploy applications of the node, see [`registration`].
 //! 5. The children are provisioned with a client and caches of the cluster.
 //!
@@ -68,7 +68,8 @@ pub fn kubeconfig_of(built: impl BuildResult<Kubeconfig>) -> Result<Kubeconfig> 
     built.into_result()
 }
 
-/// Provisions a child in the cluster whose kubeconfig the build function returns.
+/// Provisions a remote node: a child whose objects are in the cluster of the kubeconfig that the build function returns. If the node has
+/// been in another cluster before, the child is first removed from that one. The module describes the steps.
 pub fn up_remote<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C::Inputs>>(
     cx: &'c Context<'_, O, P>,
     name: &'static str,
@@ -80,11 +81,12 @@ pub fn up_remote<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C:
     async move {
         let core = cx.core();
         let kubeconfig = build()?;
-        // A test of the tree has one fake cluster for all nodes.
+        // In a unit test of the tree, all nodes are in one fake cluster.
         if core.shared.tree_harness.is_some() {
             return C::provision(&cx.for_child(name, &inputs, inputs_digest)).await;
         }
-        // A plan of the operator's cluster has no objects of another one.
+        // A plan computes which objects the nodes want in the operator's cluster. Of the nodes in another cluster, only applications that a
+        // CD system in the operator's cluster deploys have objects here.
         if core.is_plan {
             let record = kubeconfig.record(core.owner.default_namespace())?;
             return plan_applications::<C, O, P>(cx, name, &inputs, &record.secret).await;
@@ -95,9 +97,9 @@ pub fn up_remote<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C:
         core.check_record_namespace()?;
         core.adopt_records(&node).await?;
         let teardown = not_wanted(cx);
-        for other in core.records(&node)? {
-            // A damaged record is written again.
-            let Some(other) = ClusterRecord::of(&other) else { continue };
+        for header in core.records(&node)? {
+            // A damaged record is skipped: `converge_records` writes or deletes it below.
+            let Some(other) = ClusterRecord::of(&header) else { continue };
             if !other.secret.is_of_same_cluster(&record.secret) {
                 let abandon_after = record.abandon_after.or(other.abandon_after);
                 let other = ClusterRecord { abandon_after, ..other };
@@ -113,6 +115,7 @@ pub fn up_remote<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C:
             is_removed: false,
         };
         let Some(cluster) = core.connect(remote).await? else { return Err(kubeconfig_missing(&record.secret)) };
+        // Limits the number of passes that use the cluster at a time.
         let _permit = cluster.begin().await?;
         let planner = RemotePlanner::<C, O, P> { cx, name, inputs: &inputs, inputs_digest };
         let inside = core.for_cluster(&*cluster, &record.secret, Some(&planner));
@@ -130,7 +133,8 @@ pub fn up_remote<'c, C: Provision<O>, O: Owner, P: Provisioner, H: IntoInputs<C:
     .boxed()
 }
 
-/// Adds the claims of the applications below a remote node to a plan of the operator's cluster.
+/// Runs the build functions below a remote node in a plan of the operator's cluster, so that the plan knows which objects of applications
+/// the nodes want here. Does nothing without applications that a CD system in the operator's cluster deploys.
 async fn plan_applications<C: Provision<O>, O: Owner, P: Provisioner>(
     cx: &Context<'_, O, P>,
     name: &'static str,
@@ -144,8 +148,9 @@ async fn plan_applications<C: Provision<O>, O: Owner, P: Provisioner>(
     C::provision(&cx.for_child_in(&inside, name, inputs, None)).await
 }
 
-/// Deprovisions a child in all clusters of which its node has a record. If the whole tree is torn down, the objects in the cluster of a
-/// record with `background` are left there, and only the applications that a CD system in the operator's cluster deploys are removed here.
+/// Deprovisions a remote node in all clusters of which it has a record, and then deletes the records. If the whole tree is torn down, the
+/// objects in the cluster of a record with `background` are left there; only the objects of applications in the operator's cluster are
+/// deleted.
 pub fn down_remote<'c, C: Provision<O>, O: Owner, P>(
     cx: &'c Teardown<'_, O, P>,
     name: &'static str,
@@ -183,7 +188,9 @@ pub fn down_remote<'c, C: Provision<O>, O: Owner, P>(
     .boxed()
 }
 
-/// Deprovisions a child in the cluster of a record, unless the cluster is gone or given up.
+/// Deprovisions a child in the cluster of a record, and ends the use of the cluster. If its Secret is gone, or if it has been unreachable
+/// for longer than the record allows, the objects in the cluster are given up, and the objects of applications in the operator's cluster
+/// are deleted without their finalizers.
 async fn remove_from_cluster<C: Provision<O>, O: Owner, P>(
     cx: &Teardown<'_, O, P>,
     name: &'static str,
@@ -194,6 +201,7 @@ async fn remove_from_cluster<C: Provision<O>, O: Owner, P>(
     let kubeconfig = &record.secret;
     let remote = RemoteNode { owner: &core.owner, path: node, tree: &C::SHAPE, kubeconfig, is_removed: true };
     let connected = core.connect(remote).await?;
+    // Without the Secret with its kubeconfig, the cluster counts as gone.
     let mut has_cluster = connected.is_some();
     if let Some(cluster) = connected {
         let outcome = match cluster.begin().await {
@@ -223,8 +231,8 @@ async fn remove_from_cluster<C: Provision<O>, O: Owner, P>(
     Ok(())
 }
 
-/// Leaves the objects in the cluster of a record, which ends with the owner. Removes only the applications that a CD system in the
-/// operator's cluster deploys there.
+/// Ends the use of a cluster by a node with `background`, and leaves the objects in the cluster: the cluster itself ends with the owner.
+/// Deletes only the objects of applications in the operator's cluster, without their finalizers.
 async fn leave_in_cluster<C: Provision<O>, O: Owner, P>(
     cx: &Teardown<'_, O, P>,
     node: &Arc<str>,
@@ -239,24 +247,27 @@ async fn leave_in_cluster<C: Provision<O>, O: Owner, P>(
     Ok(())
 }
 
-/// Removes the applications that a CD system in the operator's cluster deploys to the clusters of a node without records, and the
-/// registrations of these clusters. The records of a nested node are lost if the cluster around it is emptied.
+/// Tears down a remote node that has no record of a cluster: deletes the objects of its applications in the operator's cluster without
+/// their finalizers, and the unused registrations of clusters. The records of a nested remote node are in the outer cluster, and are lost
+/// if the outer cluster is emptied.
 async fn remove_without_record<C: Provision<O>, O: Owner, P>(cx: &Teardown<'_, O, P>, node: &str) -> Result<()> {
     let core = cx.core();
-    // An earlier process may have removed the applications, and not their registrations.
+    // In a teardown of the whole tree, unused registrations are searched in any case: an earlier process may have removed the applications
+    // and not their registrations.
     if core.has_applications(node, &C::SHAPE)? || cx.cause() == Cause::Deleting {
         core.mark_operator_cluster_error(core.give_up_applications(node, &C::SHAPE).await)?;
     }
     Ok(())
 }
 
-/// Returns whether a cluster can't be reached for longer than its record allows.
+/// Returns whether a cluster has been unreachable for at least the time after which its record gives it up. A record without this time
+/// never gives it up.
 fn is_abandoned(cluster: &dyn RemoteCluster, record: &ClusterRecord) -> bool {
     let limit = record.abandon_after;
     limit.is_some_and(|limit| cluster.unreachable_for().is_some_and(|duration| duration >= limit))
 }
 
-/// Deprovisions a child in a cluster that can be used.
+/// Deprovisions a child in a connected cluster: deletes its objects there, and then confirms with live lists that none is left.
 async fn deprovision_in_cluster<C: Provision<O>, O: Owner, P>(
     cx: &Teardown<'_, O, P>,
     name: &'static str,
@@ -266,7 +277,7 @@ async fn deprovision_in_cluster<C: Provision<O>, O: Owner, P>(
 ) -> Result<()> {
     let core = cx.core();
     let mut inside = core.for_cluster(cluster, secret, None);
-    // Without a registration, a CD system gives up what it has deployed.
+    // Without a valid registration of the cluster, a CD system can't remove what it has deployed there.
     if core.has_applications(node, &C::SHAPE)? {
         core.mark_operator_cluster_error(inside.register_cluster(&C::SHAPE, Verification::Always).await)?;
     }
@@ -287,7 +298,8 @@ async fn deprovision_in_cluster<C: Provision<O>, O: Owner, P>(
     core.convert_outcome(cluster, outcome)
 }
 
-/// Runs the build functions of a child in another cluster.
+/// Computes a plan of a remote node: runs the build functions of its child in the other cluster, without a call, to learn which objects
+/// they want.
 struct RemotePlanner<'c, 'x, C: Provisioner, O: Owner, P: Provisioner> {
     cx: &'c Context<'x, O, P>,
     name: &'static str,
@@ -304,6 +316,7 @@ impl<C: Provision<O>, O: Owner, P: Provisioner> Planner for RemotePlanner<'_, '_
         self.cx.path().child(self.name).to_string()
     }
 
+    /// Runs the build functions of the child with `core`, the state of a pass that only computes a plan, and returns the objects they want.
     fn plan<'p>(&'p self, core: PassCore<'p>) -> BoxFuture<'p, Plan> {
         async move {
             let outcome = {
@@ -335,15 +348,16 @@ impl PassCore<'_> {
         clusters.connect(node, &self.shared.client).await
     }
 
-    /// Converts the outcome of nodes in another cluster. Failed calls to the operator's cluster say nothing about the other one.
+    /// Converts the outcome of nodes in another cluster: a call that the cluster did not answer becomes a yield. Errors of calls to the
+    /// operator's cluster, which are marked as [`OperatorClusterError`], are not converted.
     fn convert_outcome(&self, cluster: &dyn RemoteCluster, outcome: Result<()>) -> Result<()> {
         let outcome = cluster.convert_outcome(outcome);
-        // A nested cluster is below another one, for which the same holds.
+        // The mark is removed at the outermost remote node only, since each cluster around a nested one converts the outcome, too.
         if self.owner.is_remote() { outcome } else { outcome.map_err(OperatorClusterError::unwrap) }
     }
 
-    /// Confirms with live lists that a node and all nodes below it have no object left in this cluster: the cache may lack one whose
-    /// creation got no answer. Deletes the objects of a former owner of the same name, which was deleted by force.
+    /// Confirms with live lists that a node and all nodes below it have no object left in this cluster. The cache is not enough: it may
+    /// lack an object whose creation got no response. Deletes objects of a former owner of the same name, which was deleted by force.
     ///
     /// # Errors
     /// A yield if there is an object. The error of a failed call.
@@ -351,6 +365,7 @@ impl PassCore<'_> {
         let client = self.shared.client.metadata_client();
         let labels = format!("{MANAGED_BY_LABEL}={}", self.shared.operator);
         for (kind, children) in &self.shared.children {
+            // The cluster does not serve the kind, so there is no object of it.
             if children.health.state() == WatchState::Missing {
                 continue;
             }

@@ -17,8 +17,8 @@ pub async fn concurrently<const N: usize>(children: [BoxFuture<'_, Result<()>>; 
     worst_outcome(futures::future::join_all(children.into_iter().map(catch_panic)).await)
 }
 
-/// Runs children like [`concurrently`], with dependencies: each child comes with the indexes of the children that have to succeed
-/// before it starts. A child that never starts has no outcome.
+/// Runs children concurrently, but starts a child only after the children that it depends on have succeeded. Each child comes with the
+/// indexes of its dependencies. Returns the worst outcome of the children that ran; if a dependency fails, the child does not run.
 pub async fn in_order<const N: usize>(children: [(BoxFuture<'_, Result<()>>, &[usize]); N]) -> Result<()> {
     let mut waiting = Vec::with_capacity(N);
     let mut outcomes: Vec<Option<Result<()>>> = Vec::with_capacity(N);
@@ -28,25 +28,26 @@ pub async fn in_order<const N: usize>(children: [(BoxFuture<'_, Result<()>>, &[u
     }
     let mut running = FuturesUnordered::new();
     loop {
-        let succeeded = |at: &usize| matches!(outcomes.get(*at), Some(Some(Ok(()))));
-        for (at, slot) in waiting.iter_mut().enumerate() {
+        // Starts the children whose dependencies have all succeeded by now, and then waits for the next running child to end.
+        let succeeded = |index: &usize| matches!(outcomes.get(*index), Some(Some(Ok(()))));
+        for (index, slot) in waiting.iter_mut().enumerate() {
             if slot.as_ref().is_some_and(|(_, dependencies)| dependencies.iter().all(succeeded))
                 && let Some((child, _)) = slot.take()
             {
-                running.push(child.map(move |outcome| (at, outcome)));
+                running.push(child.map(move |outcome| (index, outcome)));
             }
         }
-        let Some((at, outcome)) = running.next().await else { break };
-        outcomes[at] = Some(outcome);
+        let Some((index, outcome)) = running.next().await else { break };
+        outcomes[index] = Some(outcome);
     }
     worst_outcome(outcomes.into_iter().flatten())
 }
 
-/// Returns the worst of several outcomes: the error with the lowest rank, and among equals the one of the child declared first.
-/// If all errors are yields, their messages are joined.
+/// Returns the worst of several outcomes: the error with the lowest [`Error::rank`], and among errors of one rank that of the child
+/// declared first. If the worst error is a yield, it gets the messages of the other yields, too.
 pub(crate) fn worst_outcome(outcomes: impl IntoIterator<Item = Result<()>>) -> Result<()> {
     let mut errors: Vec<Error> = outcomes.into_iter().filter_map(Result::err).collect();
-    // The sort is stable, so among equals the child declared first comes first.
+    // The sort is stable, so errors of one rank stay in the order of the children.
     errors.sort_by_key(Error::rank);
     let mut errors = errors.into_iter();
     let Some(mut worst) = errors.next() else { return Ok(()) };
@@ -60,7 +61,7 @@ pub(crate) fn worst_outcome(outcomes: impl IntoIterator<Item = Result<()>>) -> R
     Err(worst)
 }
 
-/// Runs a child and converts its panic to an error, so that the other children continue.
+/// Runs the future of a child and converts a panic to an error, so that the other children continue.
 pub(crate) async fn catch_panic<T>(child: impl Future<Output = Result<T>>) -> Result<T> {
     match AssertUnwindSafe(child).catch_unwind().await {
         Ok(outcome) => outcome,

@@ -1,4 +1,4 @@
-//! Defines `Recorder`: a provisioner for unit tests of trees. It records its calls and returns the answers that the test sets.
+//! Defines `Recorder`: a provisioner for unit tests of trees, which records its calls and returns results that the test sets.
 
 use crate::{
     context::{Context, Teardown},
@@ -32,15 +32,17 @@ impl<O: Owner> Provision<O> for Recorder {
 }
 
 impl<O: Owner> Keyed<O> for Recorder {
+    /// Returns the keys of the items whose nodes were provisioned in the fake cluster.
     async fn keys(cx: &Teardown<'_, O, Self>) -> Result<BTreeSet<String>> {
         let path = cx.path().to_string();
         let cluster = fake_cluster(cx.core())?;
-        // The recorder is the item's node itself, or a child of a group that is.
+        // The node of an item is either the recorder itself, or a group that has the recorder as a child.
         let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
         Ok(cluster.existing_keys(&path).into_iter().chain(cluster.existing_keys(parent)).collect())
     }
 }
 
+/// Returns the fake cluster of the `TreeHarness`; a terminal error in a pass outside of one.
 fn fake_cluster<'a>(core: &'a PassCore<'_>) -> Result<&'a FakeCluster> {
     let cluster = core.shared.tree_harness.as_deref();
     cluster.ok_or_else(|| Error::terminal("NoTreeHarness", "a `Recorder` works only in a `TreeHarness`"))

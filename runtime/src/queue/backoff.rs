@@ -91,7 +91,7 @@ impl<K: Clone + Eq + Hash> KeyBackoff<K> {
         Self { delay, jitter: Box::new(jitter), failures: Mutex::default() }
     }
 
-    /// Counts a failure of `key`, and returns its delay.
+    /// Counts a failure of `key`, and returns the delay before its retry, with jitter. A fixed delay needs no count.
     pub fn failed(&self, key: &K) -> Duration {
         let failures = match self.delay {
             Backoff::Fixed(_) => 0,
@@ -102,7 +102,7 @@ impl<K: Clone + Eq + Hash> KeyBackoff<K> {
 
     /// Returns `delay` with jitter, for waits without a failure.
     pub fn spread(&self, delay: Duration) -> Duration {
-        // 32 bits are random enough, and a tenth of a delay of centuries still fits.
+        // The upper 32 random bits, as a fraction between 0 and 1. A tenth of any delay times this fraction can't overflow.
         let fraction = u32::try_from(self.jitter.bits() >> 32).unwrap_or(u32::MAX);
         delay.saturating_add((delay / JITTER_DIVISOR).mul_f64(f64::from(fraction) / f64::from(u32::MAX)))
     }
@@ -129,7 +129,8 @@ impl<K: Clone + Eq + Hash> KeyBackoff<K> {
         self.len() == 0
     }
 
-    /// Returns the number of earlier consecutive failures, and counts one more.
+    /// Counts a failure of the key, and returns the number of consecutive failures before it: 0 for the first one. The map has the number
+    /// that was returned last.
     fn count_failure(&self, key: &K) -> u32 {
         let mut failures = self.failures.lock();
         if let Some(count) = failures.get_mut(key) {
@@ -159,6 +160,7 @@ mod tests {
         let backoff = KeyBackoff::new(Backoff::EXPONENTIAL, || 0);
         let delays: Vec<_> = (0..40).map(|_| backoff.failed(&"a")).collect();
         assert_eq!(delays[..4], [5, 10, 20, 40].map(MS));
+        // After 17 doublings the delay is 655 s, and the next one would exceed the maximum.
         assert_eq!(delays[17], MS(5 << 17));
         assert!(delays[18..].iter().all(|delay| *delay == MS(1_000_000)));
     }

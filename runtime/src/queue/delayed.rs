@@ -21,7 +21,7 @@ impl<K> Delayed<K> {
         Self { keys: BTreeMap::new(), next_ticket: 0 }
     }
 
-    /// Adds a key that becomes due at `time`, and returns its entry for a later removal.
+    /// Adds a key that becomes due at `time`, and returns the due time with which [`Delayed::remove`] finds the key.
     pub(super) fn insert(&mut self, time: Instant, key: K) -> DueTime {
         let due = DueTime { time, ticket: self.next_ticket };
         self.next_ticket += 1;
@@ -33,7 +33,7 @@ impl<K> Delayed<K> {
         self.keys.remove(due);
     }
 
-    /// Removes and returns the next key that is due at `now`, with its time; `None` if there is none.
+    /// Removes and returns the key with the earliest due time, with that time; `None` if no key is due at `now`.
     pub(super) fn pop_due(&mut self, now: Instant) -> Option<(Instant, K)> {
         let first = self.keys.first_entry().filter(|first| first.key().time <= now)?;
         let (due, key) = first.remove_entry();

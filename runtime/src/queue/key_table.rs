@@ -25,7 +25,7 @@ impl<K: Clone + Eq, S: Default> KeyTable<K, S> {
         Self { rows: HashTable::new() }
     }
 
-    /// Returns the state of a key; adds the key if it is unknown.
+    /// Returns the state of a key; adds the key with the default state if the table does not have it.
     pub(super) fn entry(&mut self, key: &HashedKey<K>) -> &mut S {
         match self.rows.entry(key.hash, |row| row.key.is(key.hash, &key.key), |row| row.key.hash) {
             Entry::Occupied(occupied) => &mut occupied.into_mut().state,
@@ -63,7 +63,7 @@ impl<K: Clone + Eq, S: Default> KeyTable<K, S> {
         self.rows.retain(|row| keeps(&mut row.state));
     }
 
-    /// Releases memory if the table has become much too large.
+    /// Releases memory if the table has room for many more keys than it has.
     pub(super) fn shrink(&mut self) {
         if let Some(capacity) = smaller_capacity(self.rows.len(), self.rows.capacity()) {
             self.rows.shrink_to(capacity, |row| row.key.hash);

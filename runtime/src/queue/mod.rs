@@ -88,6 +88,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         Self::with_max_running_low((workers / 2).max(1))
     }
 
+    /// Returns an empty queue. At most `max_running_low` keys of [`Priority::Low`] are with workers at a time.
     fn with_max_running_low(max_running_low: usize) -> Self {
         Self {
             state: Mutex::new(QueueState::new(max_running_low)),
@@ -161,7 +162,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
 
     /// Waits for the next key and returns it; `None` after [`Queue::shutdown`]. Dropping the future loses no key.
     pub async fn take(&self) -> Option<Item<K>> {
-        // Without this a worker that always finds a key would starve the other tasks of its thread.
+        // A worker that always finds a key would otherwise starve the other tasks of its thread.
         coop::consume_budget().await;
         // The clock is read before the lock, which all workers share.
         let now = Instant::now();
@@ -190,9 +191,10 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         }
     }
 
+    /// Ends the processing of a key and tries to take the next one, under one lock.
     fn done_and_try_take(&self, hash: u64, key: &K, now: Instant) -> TryTake<K> {
         let mut state = self.state.lock();
-        // The take says whether idle takers have work.
+        // The result, whether idle takers have work, is not needed: `try_take` wakes a taker if there is more work.
         state.done(hash, key);
         let (taken, is_drained) = (self.try_take(&mut state, now), state.is_drained());
         drop(state);
@@ -202,9 +204,10 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         taken
     }
 
-    /// Waits for the next key. The queue had none, or the caller did not look.
+    /// Tries to take a key, and waits and tries again until one is ready; `None` after the shutdown.
     async fn take_after_wait(&self) -> Option<Item<K>> {
         loop {
+            // Enabled before the attempt, so that a notification between the attempt and the wait is not lost.
             let mut key_ready = pin!(self.key_ready.notified());
             key_ready.as_mut().enable();
             let mut wait = match self.take_or_wait() {
@@ -216,6 +219,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
                 () = key_ready => {}
                 () = wait.until_due() => {}
             }
+            // The drop of `wait` then wakes no taker, since this taker tries again itself.
             wait.retries = true;
         }
     }
@@ -244,6 +248,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// Waits until the queue is shut down and no worker holds a key.
     pub async fn drained(&self) {
         loop {
+            // Enabled before the check, so that a notification between the check and the wait is not lost.
             let mut finished = pin!(self.finished.notified());
             finished.as_mut().enable();
             if self.state.lock().is_drained() {
@@ -277,7 +282,8 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         TryTake::Item(item)
     }
 
-    /// Retries and begins to wait under one lock, so that it misses no key that is added in between.
+    /// Tries to take a key; `Ok(None)` after the shutdown. If no key is ready, it returns `Err` with the wait of the caller, which it has
+    /// registered as an idle taker under the same lock, so that the caller misses no key that is added in between.
     fn take_or_wait(&self) -> Result<Option<Item<K>>, TakerWait<'_, K>> {
         let now = Instant::now();
         let mut state = self.state.lock();
@@ -321,6 +327,8 @@ impl<K: Clone + Eq + Hash> TakerWait<'_, K> {
 }
 
 impl<K: Clone + Eq + Hash> Drop for TakerWait<'_, K> {
+    /// Ends the wait. If this leaves the delayed keys without a taker that watches the clock, it wakes an idle taker, unless this taker
+    /// itself tries again.
     fn drop(&mut self) {
         let mut state = self.queue.state.lock();
         state.end_wait(self.wake_time.is_some());

@@ -12,7 +12,7 @@ const KEYS: u64 = 12;
 const STEPS: usize = 3000;
 const TRIGGERS: [Trigger; 5] = [Trigger::Own, Trigger::Children, Trigger::Timer, Trigger::Related, Trigger::Request];
 
-/// The keys of the model; events are numbered in their order.
+/// A simple model of a queue, with the rules of `QueueState` and without its data structures. Its operations are numbered in their order.
 #[derive(Default)]
 struct Model {
     keys: BTreeMap<Key, ModelKey>,
@@ -29,39 +29,30 @@ struct ModelKey {
 
 #[derive(Clone, Copy)]
 enum ModelWait {
-    /// The numbers of the events since which the key is ready, and since which it is in the queue of its priority.
-    Ready {
-        priority: Priority,
-        ready: u64,
-        line: u64,
-        trigger: Trigger,
-    },
-    Until {
-        priority: Priority,
-        at: Instant,
-        order: u64,
-        is_hold: bool,
-        trigger: Trigger,
-    },
+    /// The key is ready since the operation with the number `ready_at`, and in the queue of its priority since `queued_at`.
+    Ready { priority: Priority, ready_at: u64, queued_at: u64, trigger: Trigger },
+    /// The key becomes ready at the time `at`, as the operation with the number `added_at` decided. `is_hold` prevents an earlier time.
+    Until { priority: Priority, at: Instant, added_at: u64, is_hold: bool, trigger: Trigger },
 }
 
 impl ModelWait {
-    /// Raises priority and trigger. A ready key whose priority is raised moves to the end of another priority's queue.
-    fn raise(self, priority_to_add: Priority, end: u64, trigger_to_add: Trigger) -> Self {
+    /// Raises priority and trigger to those that the operation number `order` adds. A ready key whose priority is raised moves to the end
+    /// of another priority's queue.
+    fn raise(self, priority_to_add: Priority, order: u64, trigger_to_add: Trigger) -> Self {
         match self {
-            Self::Ready { priority, ready, line, trigger } => {
-                let line = if priority_to_add > priority { end } else { line };
+            Self::Ready { priority, ready_at, queued_at, trigger } => {
+                let queued_at = if priority_to_add > priority { order } else { queued_at };
                 Self::Ready {
                     priority: priority_to_add.max(priority),
-                    ready,
-                    line,
+                    ready_at,
+                    queued_at,
                     trigger: trigger_to_add.max(trigger),
                 }
             }
-            Self::Until { priority, at, order, is_hold, trigger } => Self::Until {
+            Self::Until { priority, at, added_at, is_hold, trigger } => Self::Until {
                 priority: priority_to_add.max(priority),
                 at,
-                order,
+                added_at,
                 is_hold,
                 trigger: trigger_to_add.max(trigger),
             },
@@ -75,12 +66,13 @@ impl Model {
         self.order += 1;
         let order = self.order;
         let model_key = self.keys.entry(key).or_default();
-        let ready = |priority, trigger| ModelWait::Ready { priority, ready: order, line: order, trigger };
+        let ready = |priority, trigger| ModelWait::Ready { priority, ready_at: order, queued_at: order, trigger };
         model_key.waiting = Some(match model_key.waiting {
             Some(waiting @ ModelWait::Ready { .. }) => waiting.raise(priority, order, trigger_to_add),
             Some(waiting @ ModelWait::Until { is_hold: true, .. }) if trigger_to_add != Trigger::Request => {
                 waiting.raise(priority, order, trigger_to_add)
             }
+            // A timer that is not due yet is no trigger.
             Some(ModelWait::Until { priority: old_priority, trigger: Trigger::Timer, .. }) => {
                 ready(priority.max(old_priority), trigger_to_add)
             }
@@ -96,7 +88,7 @@ impl Model {
         self.order += 1;
         let order = self.order;
         let model_key = self.keys.entry(key).or_default();
-        let until = |priority| ModelWait::Until { priority, at, order, is_hold: false, trigger };
+        let until = |priority| ModelWait::Until { priority, at, added_at: order, is_hold: false, trigger };
         model_key.waiting = Some(match model_key.waiting {
             Some(ModelWait::Until { priority: old_priority, at: due, is_hold: false, .. }) if at < due => {
                 until(priority.max(old_priority))
@@ -111,7 +103,7 @@ impl Model {
         self.order += 1;
         let order = self.order;
         let model_key = self.keys.entry(key).or_default();
-        let until = |priority, trigger| ModelWait::Until { priority, at, order, is_hold: true, trigger };
+        let until = |priority, trigger| ModelWait::Until { priority, at, added_at: order, is_hold: true, trigger };
         model_key.waiting = Some(match model_key.waiting {
             Some(waiting @ ModelWait::Ready { trigger: Trigger::Request, .. }) => {
                 waiting.raise(priority, order, Trigger::Own)
@@ -128,26 +120,27 @@ impl Model {
         });
     }
 
-    /// Models `QueueState::take`: returns the first key of the highest priority, but in every sixteenth call the key that has
-    /// been ready the longest. Keys of low priority don't count while as many of them are running as may be.
+    /// Models `QueueState::take`: returns the first key of the highest priority, but in every sixteenth call the key that has been ready
+    /// the longest. Keys of low priority don't count while `max_running_low` of them are running.
     fn take(&mut self, now: Instant) -> Option<(Key, Priority, Trigger)> {
         self.make_due_ready(now);
         let running_low = self.keys.values().filter(|model_key| model_key.running == Some(Priority::Low)).count();
         let takes_low = running_low < self.max_running_low;
         let ready = self.keys.iter().filter_map(|(key, model_key)| match model_key {
-            ModelKey { running: None, waiting: Some(ModelWait::Ready { priority, ready, line, trigger }) } => {
-                (takes_low || *priority > Priority::Low).then_some((*priority, (*line, *ready, *key, *trigger)))
+            ModelKey { running: None, waiting: Some(ModelWait::Ready { priority, ready_at, queued_at, trigger }) } => {
+                (takes_low || *priority > Priority::Low).then_some((*priority, (*queued_at, *ready_at, *key, *trigger)))
             }
             _ => None,
         });
-        let mut first = BTreeMap::new();
+        // The first key of the queue of each priority, the highest priority first.
+        let mut first_keys = BTreeMap::new();
         for (priority, entry) in ready {
-            let earliest = first.entry(Reverse(priority)).or_insert(entry);
+            let earliest = first_keys.entry(Reverse(priority)).or_insert(entry);
             *earliest = entry.min(*earliest);
         }
         let (Reverse(priority), (.., key, trigger)) = match self.taken % 16 {
-            15 => first.into_iter().min_by_key(|(_, (_, ready, ..))| *ready)?,
-            _ => first.pop_first()?,
+            15 => first_keys.into_iter().min_by_key(|(_, (_, ready_at, ..))| *ready_at)?,
+            _ => first_keys.pop_first()?,
         };
         self.taken += 1;
         self.keys.insert(key, ModelKey { running: Some(priority), waiting: None });
@@ -160,16 +153,17 @@ impl Model {
             .keys
             .values_mut()
             .filter_map(|model_key| match model_key.waiting {
-                Some(ModelWait::Until { priority, at, order, trigger, .. }) if at <= now => {
-                    Some((at, order, (priority, trigger), model_key))
+                Some(ModelWait::Until { priority, at, added_at, trigger, .. }) if at <= now => {
+                    Some((at, added_at, (priority, trigger), model_key))
                 }
                 _ => None,
             })
             .collect();
-        due.sort_by_key(|(at, order, ..)| (*at, *order));
+        due.sort_by_key(|(at, added_at, ..)| (*at, *added_at));
         for (.., (priority, trigger), model_key) in due {
             self.order += 1;
-            model_key.waiting = Some(ModelWait::Ready { priority, ready: self.order, line: self.order, trigger });
+            model_key.waiting =
+                Some(ModelWait::Ready { priority, ready_at: self.order, queued_at: self.order, trigger });
         }
     }
 
@@ -179,13 +173,15 @@ impl Model {
         let Some(model_key) = self.keys.get_mut(&key).filter(|model_key| model_key.running.is_some()) else { return };
         model_key.running = None;
         match &mut model_key.waiting {
-            Some(ModelWait::Ready { line, .. }) => *line = self.order,
+            Some(ModelWait::Ready { queued_at, .. }) => *queued_at = self.order,
             Some(ModelWait::Until { .. }) => {}
             None => drop(self.keys.remove(&key)),
         }
     }
 }
 
+/// Applies the same random operations to a queue and to the model, and checks that both return the same keys. Then it finishes all keys,
+/// and checks that the queue stores nothing about them. The operations follow from `seed`.
 fn run_random_history(seed: u64) -> impl Future<Output = ()> {
     let numbers = Seeded::new(seed);
     let random = move |limit: u64| (numbers.bits() >> 32) % limit;
@@ -209,6 +205,7 @@ fn run_random_history(seed: u64) -> impl Future<Output = ()> {
                     model.add_after(key, Instant::now() + delay, priority, trigger);
                 }
                 5 => advance(Duration::from_millis(random(8))).await,
+                // A worker takes a key.
                 6..8 => {
                     let taken = queue.take().now_or_never().flatten();
                     let taken = taken.map(|item| (item.key, item.priority, item.trigger));
@@ -222,8 +219,8 @@ fn run_random_history(seed: u64) -> impl Future<Output = ()> {
                     queue.hold(key, delay, priority);
                     model.hold(key, Instant::now() + delay, priority);
                 }
+                // A worker ends its key, with or without taking the next one. Sometimes the key is not with a worker.
                 number => {
-                    // Sometimes the key is not with a worker.
                     let key = if running.is_empty() {
                         key
                     } else {
@@ -261,6 +258,7 @@ async fn queue_agrees_with_a_naive_model() {
     }
 }
 
+/// Eight workers lock the mutex of each key that they take, while keys are added. A key that two workers had would be locked twice.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn manager_m41_no_key_is_ever_with_two_workers() {
     let queue = Arc::new(Queue::new());
@@ -293,7 +291,7 @@ async fn manager_m41_no_key_is_ever_with_two_workers() {
             tokio::task::yield_now().await;
         }
     }
-    let quiet = async {
+    let finish = async {
         while !queue.state.lock().has_no_keys() {
             tokio::task::yield_now().await;
         }
@@ -303,5 +301,5 @@ async fn manager_m41_no_key_is_ever_with_two_workers() {
             worker.await.unwrap();
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), quiet).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(60), finish).await.unwrap();
 }

@@ -62,6 +62,7 @@ impl<K> ReadyKeys<K> {
         self.last_ticket
     }
 
+    /// Adds a key at the end of the queue of its priority.
     pub(super) fn push(&mut self, priority: Priority, queued: QueuedKey<K>) {
         let queue = &mut self.by_priority[priority as usize];
         queue.entries.push_back(queued);
@@ -79,7 +80,9 @@ impl<K> ReadyKeys<K> {
         self.by_priority[priority as usize].remove_one();
     }
 
-    /// Removes and returns the next entry that `is_current`, of all priorities down to `lowest`.
+    /// Removes and returns the first entry of the highest priority that has one, but every sixteenth time the entry of the key that has
+    /// been ready longest. Priorities below `lowest` are left out. Entries for which `is_current` returns false are stale; those at the
+    /// front are dropped first.
     pub(super) fn pop(
         &mut self,
         lowest: Priority,
@@ -89,7 +92,7 @@ impl<K> ReadyKeys<K> {
             self.by_priority[priority as usize].drop_stale_front(|queued| is_current(queued, priority));
         }
         let priority = match self.popped % FAIRNESS_INTERVAL {
-            count if count == FAIRNESS_INTERVAL - 1 => self.longest_waiting(lowest)?,
+            position if position == FAIRNESS_INTERVAL - 1 => self.longest_waiting(lowest)?,
             _ => highest_first(lowest).find(|priority| self.len(*priority) > 0)?,
         };
         self.popped += 1;
@@ -104,8 +107,9 @@ impl<K> ReadyKeys<K> {
 
     /// Returns the priority of the key that has been ready longest, of all priorities down to `lowest`.
     fn longest_waiting(&self, lowest: Priority) -> Option<Priority> {
-        let first = |priority| Some((self.by_priority[priority as usize].entries.front()?.ticket, priority));
-        highest_first(lowest).filter_map(first).min().map(|(_, priority)| priority)
+        // The lowest ticket is that of the key that became ready first.
+        let first_ticket = |priority| Some((self.by_priority[priority as usize].entries.front()?.ticket, priority));
+        highest_first(lowest).filter_map(first_ticket).min().map(|(_, priority)| priority)
     }
 
     pub(super) fn len(&self, priority: Priority) -> usize {
@@ -140,7 +144,7 @@ fn highest_first(lowest: Priority) -> impl Iterator<Item = Priority> {
 }
 
 impl<K> PriorityQueue<K> {
-    /// Counts one live entry less. Without live entries, all others are stale and are dropped.
+    /// Counts one live entry less. When none is left, all entries are stale and are dropped.
     fn remove_one(&mut self) {
         self.live_entries -= 1;
         if self.live_entries == 0 {

@@ -80,14 +80,14 @@ impl<K: Clone + Eq> QueueState<K> {
         }
     }
 
-    /// Makes a key ready, and returns whether there is work for an idle taker. A key on hold stays so, unless the trigger is a
-    /// request; a key that is ready or on hold gets the higher priority and the stronger trigger.
+    /// Makes a key ready, and returns whether there is work for an idle taker. A key on hold (in a backoff) stays on hold, unless the
+    /// trigger is a request. A key that is already ready or on hold gets the higher priority and the stronger trigger.
     pub(super) fn add(&mut self, key: HashedKey<K>, priority: Priority, now: Instant, trigger: Trigger) -> bool {
         if self.closed {
             return false;
         }
         let key_state = self.keys.entry(&key);
-        let reason = match key_state.waiting {
+        let priority_and_trigger = match key_state.waiting {
             Waiting::Ready { .. } => {
                 key_state.raise(key, priority, &mut self.ready);
                 key_state.add_trigger(trigger);
@@ -98,20 +98,20 @@ impl<K: Clone + Eq> QueueState<K> {
                 key_state.set_priority(priority.max(old_priority));
                 return false;
             }
-            Waiting::Until { priority: old_priority, due, trigger: delayed_for, .. } => {
+            Waiting::Until { priority: old_priority, due, trigger: old_trigger, .. } => {
                 self.delayed.remove(&due);
-                // The timer is not due yet, so it is not a reason.
-                let delayed_for = if delayed_for == Trigger::Timer { Trigger::Own } else { delayed_for };
-                (priority.max(old_priority), trigger.max(delayed_for))
+                // A timer that is not due yet is no trigger, so it becomes the weakest one.
+                let old_trigger = if old_trigger == Trigger::Timer { Trigger::Own } else { old_trigger };
+                (priority.max(old_priority), trigger.max(old_trigger))
             }
             Waiting::None => (priority, trigger),
         };
-        key_state.make_ready(key, reason, now, &mut self.ready);
+        key_state.make_ready(key, priority_and_trigger, now, &mut self.ready);
         self.has_work_for_idle_takers()
     }
 
-    /// Makes a key ready at a time, unless it is ready sooner or on hold, and returns the taker to wake. The key gets the higher
-    /// priority.
+    /// Makes a key ready at a time, unless it is ready sooner or on hold (in a backoff). It gets the higher priority in each case. Returns
+    /// the taker to wake.
     pub(super) fn add_at(
         &mut self,
         key: HashedKey<K>,
@@ -143,8 +143,8 @@ impl<K: Clone + Eq> QueueState<K> {
         self.wake_up_for(time)
     }
 
-    /// Makes a key ready at a time and not before, unless a user requested it or it is on hold for longer, and returns the taker
-    /// to wake.
+    /// Puts a key on hold: it becomes ready at a time and not before. A key that is ready because of a request stays ready, and a later end
+    /// of an earlier hold stays. Returns the taker to wake.
     pub(super) fn hold(&mut self, key: HashedKey<K>, time: Instant, priority: Priority) -> Option<Wake> {
         if self.closed {
             return None;
@@ -168,6 +168,7 @@ impl<K: Clone + Eq> QueueState<K> {
             }
             Waiting::Until { priority: old_priority, due, is_hold, trigger } => {
                 self.delayed.remove(&due);
+                // The hold replaces the delay of a key that was not on hold, so the trigger of the delay does not count.
                 (priority.max(old_priority), if is_hold { trigger } else { Trigger::Own })
             }
             Waiting::None => (priority, Trigger::Own),
@@ -176,7 +177,8 @@ impl<K: Clone + Eq> QueueState<K> {
         self.wake_up_for(time)
     }
 
-    /// Returns the taker to wake for a key that becomes ready at a time. `None` if a key is due earlier, or if no taker is idle.
+    /// Returns the taker to wake for a key that becomes ready at a time: the one that watches the clock, or else any idle taker. `None` if
+    /// another key is due earlier, or if no taker is idle.
     fn wake_up_for(&self, time: Instant) -> Option<Wake> {
         match self.delayed.next() {
             Some(next) if next < time => None,
@@ -189,6 +191,7 @@ impl<K: Clone + Eq> QueueState<K> {
     pub(super) fn take(&mut self, now: Instant) -> Option<(Item<K>, bool)> {
         self.make_due_ready(now);
         let keys = &self.keys;
+        // An entry of the ready keys is stale if its key has another ticket or another priority by now.
         let queued = self.ready.pop(self.lowest_takeable(), |queued, priority| {
             keys.has(queued.key.hash, |key_state| key_state.is_ready_with(queued.ticket, priority))
         });
@@ -229,6 +232,7 @@ impl<K: Clone + Eq> QueueState<K> {
                 self.keys.shrink();
             }
             Waiting::Until { .. } => {}
+            // The key was added while the worker had it.
             Waiting::Ready { priority, ticket, .. } => {
                 self.ready.push(priority, QueuedKey { key: row.get().key.clone(), ticket });
             }
@@ -236,7 +240,7 @@ impl<K: Clone + Eq> QueueState<K> {
         self.has_work_for_idle_takers()
     }
 
-    /// Begins the wait of a taker. Returns the time of the next delayed key if the taker shall watch the clock.
+    /// Begins the wait of a taker. Returns the time of the next delayed key if this taker has to watch the clock, because no other does.
     pub(super) fn begin_wait(&mut self) -> Option<Instant> {
         self.idle_takers += 1;
         let next = self.delayed.next().filter(|_| !self.is_clock_watched)?;
@@ -278,7 +282,7 @@ impl<K: Clone + Eq> QueueState<K> {
         (self.keys.capacity(), self.ready.capacity())
     }
 
-    /// Removes all waiting keys; keys with a worker stay until it is done.
+    /// Closes the queue and removes all waiting keys. A key that a worker processes stays until the worker is done.
     pub(super) fn close(&mut self) {
         self.closed = true;
         self.ready.clear();
@@ -320,7 +324,7 @@ impl<K: Clone + Eq> QueueState<K> {
 }
 
 impl KeyState {
-    /// Makes the key ready, or ready after its worker is done.
+    /// Makes the key ready since `since`. While a worker has the key, it does not join the ready keys; `QueueState::done` adds it to them.
     fn make_ready<K>(
         &mut self,
         key: HashedKey<K>,

@@ -88,8 +88,8 @@ impl Timings {
 
     /// Returns a worker, which measures its keys.
     pub fn worker(&self) -> Worker<'_> {
-        let claimed = self.slots.iter().find(|slot| slot.claim());
-        Worker { base: self.base, slot: claimed.unwrap_or(&self.shared), is_alone: claimed.is_some() }
+        let own_slot = self.slots.iter().find(|slot| slot.claim());
+        Worker { base: self.base, slot: own_slot.unwrap_or(&self.shared), is_alone: own_slot.is_some() }
     }
 
     /// Returns how long the keys were ready before a worker took them.
@@ -114,11 +114,12 @@ impl Timings {
         self.slots.len()
     }
 
-    /// Returns the keys that workers hold at `now`.
+    /// Returns the number of keys that workers hold at `now`, and how long they have held them, in total and at most.
     pub(crate) fn held_keys(&self, now: Instant) -> HeldKeys {
         let mut held = HeldKeys::default();
         for slot in &self.slots {
             let started = slot.state.load(Ordering::Relaxed);
+            // Values up to `IDLE` say that the slot is free or its worker holds no key; greater ones are nanoseconds since `base`.
             if started > IDLE {
                 let duration = now.saturating_duration_since(self.base + Duration::from_nanos(started));
                 held.count += 1;
@@ -134,6 +135,7 @@ impl Worker<'_> {
     /// Records that the worker took a key, and returns the time at which it did.
     pub fn begin<K>(&self, item: &Item<K>) -> Instant {
         self.observe(&self.slot.waits, item.taken.saturating_duration_since(item.since));
+        // At least `IDLE + 1`, since smaller values mean that the worker holds no key.
         let nanos = item.taken.saturating_duration_since(self.base).as_nanos();
         self.set_state(u64::try_from(nanos).unwrap_or(u64::MAX).max(IDLE + 1));
         item.taken
@@ -151,6 +153,7 @@ impl Worker<'_> {
         if self.is_alone { histogram.observe_alone(duration) } else { histogram.observe(duration) }
     }
 
+    /// Sets the state of the worker's slot. A slot that several workers share has no state.
     fn set_state(&self, state: u64) {
         if self.is_alone {
             self.slot.state.store(state, Ordering::Relaxed);

@@ -10,16 +10,18 @@ use serde_json::Value;
 /// The name of the entry in `spec.info` of an application that may be degraded.
 pub(crate) const ALLOW_DEGRADED: &str = "opgen.dev/allow-degraded";
 
-/// Returns ready if Argo CD has synchronized the current source, and all deployed objects are healthy.
+/// Returns the readiness of an Argo CD `Application`: ready if Argo CD has synchronized the current source, and all deployed objects are
+/// healthy; held up, that is, without progress, after an error and while an object is degraded or suspended.
 ///
-/// The sync is judged before the health, because an application that is not in sync can look healthy: it has the health of the objects
-/// before the change.
+/// The sync status is evaluated before the health, because an application that is not in sync can look healthy: its health is that of the
+/// objects before the change.
 pub(super) fn application(spec: &Value, status: &Value) -> Readiness {
     let sync = &status["sync"];
     let errors = status["conditions"].as_array().into_iter().flatten();
     if let Some((type_, condition)) = errors.filter_map(error_type).next() {
         return held_up(with_message(type_, &condition["message"]));
     }
+    // `comparedTo` contains the fields of the spec for which Argo CD has computed the sync status.
     let is_compared = |field: &str| {
         let compared = &sync["comparedTo"][field];
         compared.is_null() || is_same(compared, &spec[field])
@@ -38,12 +40,12 @@ pub(super) fn application(spec: &Value, status: &Value) -> Readiness {
     }
 }
 
-/// Returns the type of a condition that is an error, and the condition.
+/// Returns the type of a condition and the condition if it reports an error, that is, if its type ends with `Error`; `None` otherwise.
 fn error_type(condition: &Value) -> Option<(&str, &Value)> {
     condition["type"].as_str().filter(|type_| type_.ends_with("Error")).map(|type_| (type_, condition))
 }
 
-/// Returns ready if the deployed objects are healthy, or degraded where that is allowed.
+/// Returns the readiness of a synchronized application: ready if its objects are healthy, or degraded while the spec allows this.
 fn health(spec: &Value, status: &Value) -> Readiness {
     match status["health"]["status"].as_str() {
         Some("Healthy") => Readiness::Ready,
@@ -54,7 +56,8 @@ fn health(spec: &Value, status: &Value) -> Readiness {
     }
 }
 
-/// Returns the health with the first object that causes it, if the status names one, else with the message of the application.
+/// Returns the text for an unhealthy application: its health, and the kind, name and message of the first object with this health. If the
+/// status lists no such object, the message is that of the application.
 fn unhealthy(health: &str, status: &Value) -> String {
     let resources = status["resources"].as_array().into_iter().flatten();
     let Some(resource) = resources.into_iter().find(|resource| resource["health"]["status"] == health) else {
@@ -65,7 +68,7 @@ fn unhealthy(health: &str, status: &Value) -> String {
     with_message(&object, &resource["health"]["message"])
 }
 
-/// Returns whether two values are equal but for empty parts, which Argo CD leaves out.
+/// Returns whether two JSON values are equal, apart from empty fields, which Argo CD leaves out when it stores a value.
 fn is_same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(fields), Value::Object(others)) => {
@@ -91,13 +94,15 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Returns a message without the commands in it, which are between backticks: those of Helm contain the values of parameters.
+/// Replaces each command between backticks in a message by `…`, since the commands of Helm contain the values of parameters.
 fn without_commands(message: &str) -> String {
+    // Every second part of the message is between two backticks.
     let parts = message.split('`').enumerate();
     parts.map(|(position, part)| if position % 2 == 0 { part } else { "…" }).collect()
 }
 
-/// Returns a problem with a message of Argo CD, without commands and the parts that change between two reads.
+/// Returns a problem followed by a message of Argo CD. The message has no commands, which may contain secrets, and no parts that change
+/// between two reads, such as counts.
 fn with_message(problem: &str, message: &Value) -> String {
     match stable_text(&without_commands(message.as_str().unwrap_or_default())) {
         message if message.is_empty() => foreign(problem),
@@ -115,6 +120,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// Returns the spec of an application with one source.
     fn spec() -> Value {
         json!({
             "source": {"repoURL": "https://a", "chart": "web", "targetRevision": "2"},
@@ -153,15 +159,16 @@ mod tests {
         assert_eq!(application(&spec, &status("OutOfSync", "Degraded")), waiting("it is OutOfSync"));
     }
 
+    /// The sync status is that of another `targetRevision` or destination than the spec has.
     #[test]
     fn a_status_of_an_older_source_does_not_count() {
         let mut old = status("Synced", "Healthy");
         old["sync"]["comparedTo"]["source"]["targetRevision"] = "1".into();
-        let late = waiting("Argo CD has not compared the latest change");
-        assert_eq!(application(&spec(), &old), late);
+        let not_compared = waiting("Argo CD has not compared the latest change");
+        assert_eq!(application(&spec(), &old), not_compared);
         let mut moved = status("Synced", "Healthy");
         moved["sync"]["comparedTo"]["destination"]["namespace"] = "other".into();
-        assert_eq!(application(&spec(), &moved), late);
+        assert_eq!(application(&spec(), &moved), not_compared);
     }
 
     #[test]
@@ -182,8 +189,8 @@ mod tests {
             json!({"sync": {"status": "Synced", "comparedTo": compared}, "health": {"status": "Healthy"}})
         };
         assert_eq!(application(&spec, &status(&spec["sources"])), Readiness::Ready);
-        let late = waiting("Argo CD has not compared the latest change");
-        assert_eq!(application(&spec, &status(&json!([{"repoURL": "https://a"}]))), late);
+        let not_compared = waiting("Argo CD has not compared the latest change");
+        assert_eq!(application(&spec, &status(&json!([{"repoURL": "https://a"}]))), not_compared);
     }
 
     #[test]
@@ -196,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reason_is_that_of_argo_cd() {
+    fn the_reason_contains_the_message_of_argo_cd() {
         let mut failed = status("OutOfSync", "Missing");
         failed["operationState"] = json!({"phase": "Failed", "message": "namespaces \"web\" not found"});
         let reason = held_up("the sync failed: namespaces \"web\" not found");

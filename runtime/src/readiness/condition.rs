@@ -9,7 +9,7 @@ pub(super) fn find_condition<'a>(status: &'a Value, type_: &str) -> Option<&'a V
     status["conditions"].as_array()?.iter().find(|condition| condition["type"] == type_)
 }
 
-/// Returns ready if the status has the condition and it is true.
+/// Returns ready if the status has a condition of this type with the status `True`, else not ready, with the reason of the condition.
 pub(super) fn of_condition(status: &Value, type_: &str) -> Readiness {
     match find_condition(status, type_) {
         Some(condition) if condition["status"] == "True" => Readiness::Ready,
@@ -21,9 +21,12 @@ pub(super) fn of_condition(status: &Value, type_: &str) -> Readiness {
     }
 }
 
-/// Applies the rule of kstatus for kinds without a rule of their own. It ignores conditions of an earlier generation.
+/// Returns the readiness of an object by the rule of kstatus for kinds without a rule of their own: held up (without progress) if `Stalled`
+/// is true, not ready if `Reconciling` is true, else by the condition `Ready` or `Available`. An object without these conditions is ready.
+/// If a condition observed an earlier generation, `Stalled` and `Reconciling` don't count, and `Ready` and `Available` mean not ready.
 pub(super) fn conditions(generation: i64, status: &Value) -> Readiness {
-    let is_current = |condition: &&Value| condition["observedGeneration"].as_i64().is_none_or(|of| of >= generation);
+    let is_current =
+        |condition: &&Value| condition["observedGeneration"].as_i64().is_none_or(|observed| observed >= generation);
     let is_true =
         |type_| find_condition(status, type_).filter(|condition| condition["status"] == "True").filter(is_current);
     if let Some(stalled) = is_true("Stalled") {
@@ -40,9 +43,11 @@ pub(super) fn conditions(generation: i64, status: &Value) -> Readiness {
     }
 }
 
-/// Returns the readiness of a kind of Flux. It is not ready before it has the condition `Ready`, and it is held up while that condition
-/// is false: Flux sets it to `Unknown` while it works, and to `False` when its work has failed. A controller of Flux that waits for a
-/// source observes a generation in this condition, and not in the status. A `HelmRepository` of a registry has no status.
+/// Returns the readiness of an object of Flux. It is not ready before it has the condition `Ready`, and it is held up while this condition
+/// is `False`: Flux sets `Unknown` while it works, and `False` when its work has failed.
+///
+/// A controller of Flux that waits for a source sets `observedGeneration` only in the condition, so this one is read first. A
+/// `HelmRepository` of type `oci` has no status and is always ready.
 pub(super) fn flux(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> Readiness {
     if kind.kind == "HelmRepository" && spec["type"] == "oci" {
         return Readiness::Ready;
@@ -58,7 +63,7 @@ pub(super) fn flux(kind: &Kind, generation: i64, spec: &Value, status: &Value) -
     conditions(generation, status)
 }
 
-/// Returns a problem with the reason and the message of a condition.
+/// Returns a problem followed by the reason and the message of a condition: `it is stalled (InvalidSpec): the name is too long`.
 pub(super) fn with_details(problem: &str, condition: &Value) -> String {
     let mut text = problem.to_owned();
     if let Some(reason) = condition["reason"].as_str().filter(|reason| !reason.is_empty()) {
@@ -75,11 +80,13 @@ pub(super) fn with_details(problem: &str, condition: &Value) -> String {
 /// The maximum number of words of a message; longer messages are cut.
 const MAX_WORDS: usize = 40;
 
-/// Removes from a message the parts that change between two reads: counts, and generated names of Pods.
+/// Replaces the words of a message that change between two reads, such as counts and generated names of Pods, by `…`. Cuts the message
+/// after [`MAX_WORDS`]. So a condition with the message does not change as long as the state is the same.
 pub(super) fn stable_text(message: &str) -> String {
     let mut words = Vec::new();
     for word in message.split_whitespace().take(MAX_WORDS) {
         let shown_word = if is_volatile(word) { "…" } else { word };
+        // Consecutive volatile words become one `…`.
         if shown_word != "…" || words.last() != Some(&"…") {
             words.push(shown_word);
         }
@@ -92,13 +99,12 @@ fn is_volatile(word: &str) -> bool {
     let trimmed = word.trim_matches(|c: char| !c.is_alphanumeric());
     let is_count = |text: &str| text.chars().next().is_some_and(|c| c.is_ascii_digit());
     let has_count = word.split('=').skip(1).any(is_count);
+    // A generated suffix follows a separator, as in `web-7d4b9c6f5-x2x9k`.
     is_count(trimmed) || has_count || word.split(|c: char| !c.is_alphanumeric()).skip(1).any(is_generated)
 }
 
-/// Returns whether part of a name looks like a suffix that Kubernetes generates. Such suffixes consist of characters that form no
-/// words.
-///
-/// Source: `k8s.io/apimachinery/pkg/util/rand`.
+/// Returns whether part of a name looks like a suffix that Kubernetes generates: 5 to 10 characters of the alphabet of
+/// `k8s.io/apimachinery/pkg/util/rand`, which has no vowels, so that the suffixes form no words.
 fn is_generated(part: &str) -> bool {
     (5..=10).contains(&part.len()) && part.chars().all(|c| "bcdfghjklmnpqrstvwxz2456789".contains(c))
 }

@@ -10,7 +10,8 @@ use serde_json::Value;
 /// The reason of the condition while an object of the release makes no progress by itself.
 pub(crate) const DEGRADED: &str = "Degraded";
 
-/// Returns ready if the release is deployed and its objects are ready. It is held up after an error, and while one of its objects is.
+/// Returns the readiness of a `HelmDeployment`: ready if the release is deployed and its objects are ready; held up, that is, without
+/// progress, after an error (`Ready` is `False`) and while an object of the release makes no progress (the reason is [`DEGRADED`]).
 pub(super) fn deployment(generation: i64, status: &Value) -> Readiness {
     let (Some(available), Some(ready)) = (find_condition(status, "Available"), find_condition(status, "Ready")) else {
         return waiting("it is not Available yet");
@@ -24,7 +25,7 @@ pub(super) fn deployment(generation: i64, status: &Value) -> Readiness {
     let reason = available["reason"].as_str().unwrap_or_default();
     let message = available["message"].as_str().unwrap_or_default();
     if ready["status"] == "False" || reason == DEGRADED {
-        // The message is the same as long as the state is.
+        // The message does not change while the state is the same, so it needs no removal of counts.
         return held_up(foreign(&format!("it is not Available ({reason}): {message}")));
     }
     waiting(format!("it is not Available ({reason})"))
@@ -35,6 +36,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// Returns the status of generation 2 with these conditions, which have the same reason and message.
     fn status(available: &str, ready: &str, reason: &str, message: &str) -> Value {
         let condition = |type_: &str, status: &str| {
             json!({
@@ -63,7 +65,7 @@ mod tests {
         ] {
             assert_eq!(deployment(2, &status), expected, "{status}");
         }
-        let late = waiting("its controller has not observed the latest change");
-        assert_eq!(deployment(3, &status("True", "True", "Provisioned", "")), late);
+        let not_observed = waiting("its controller has not observed the latest change");
+        assert_eq!(deployment(3, &status("True", "True", "Provisioned", "")), not_observed);
     }
 }

@@ -21,8 +21,10 @@ use crate::kind::Kind;
 use condition::{conditions, find_condition, flux, of_condition, with_details};
 use serde_json::Value;
 
-/// Returns the readiness of an object from its parts. Absent parts are null, and a kind without generations has 0.
+/// Returns the readiness of an object from its spec and its status, by the rule of its kind, or by its conditions for other kinds. An
+/// absent spec or status is null, and `generation` is 0 for a kind without generations.
 pub fn readiness(kind: &Kind, generation: i64, spec: &Value, status: &Value) -> Readiness {
+    // Flux may set `observedGeneration` only in conditions, so its kinds skip the check below.
     if matches!(
         kind.group.as_ref(),
         "helm.toolkit.fluxcd.io" | "kustomize.toolkit.fluxcd.io" | "source.toolkit.fluxcd.io"
@@ -64,8 +66,8 @@ pub(crate) fn managed_readiness(kind: &Kind, generation: i64, spec: &Value, stat
     }
 }
 
-/// Returns whether objects of the kind are ready once they exist, because they have no status that counts. Their metadata is then
-/// enough.
+/// Returns whether objects of the kind are ready once they exist, because no field of their status affects readiness. The operator then
+/// watches only their metadata.
 pub(crate) fn is_ready_once_created(kind: &Kind) -> bool {
     matches!(
         (kind.group.as_ref(), kind.kind.as_ref()),
@@ -77,11 +79,11 @@ pub(crate) fn is_ready_once_created(kind: &Kind) -> bool {
     )
 }
 
-/// Returns ready if the object is in one of the given phases; held up if it can't get there by itself, else waiting.
+/// Returns the readiness of a volume or a claim by `status.phase`: ready in one of `ready_phases`, held up in a phase that it does not
+/// leave by itself, else not ready.
 fn phase(status: &Value, ready_phases: &[&str]) -> Readiness {
     match status["phase"].as_str() {
         Some(phase) if ready_phases.contains(&phase) => Readiness::Ready,
-        // A volume does not leave these phases by itself.
         Some(phase @ ("Lost" | "Failed" | "Released")) => held_up(format!("it is {phase}")),
         phase => waiting(format!("it is {}, not yet {}", phase.unwrap_or("new"), ready_phases[0])),
     }
@@ -96,7 +98,8 @@ fn service(spec: &Value, status: &Value) -> Readiness {
     Readiness::Ready
 }
 
-/// Returns ready once the API server serves the CustomResourceDefinition.
+/// Returns the readiness of a CustomResourceDefinition: ready once the API server serves it (`Established`), and held up if its names
+/// conflict with those of another definition.
 fn definition(status: &Value) -> Readiness {
     match find_condition(status, "NamesAccepted") {
         Some(condition) if condition["status"] == "False" => {
@@ -106,7 +109,8 @@ fn definition(status: &Value) -> Readiness {
     }
 }
 
-/// Returns ready once the certificate is issued.
+/// Returns the readiness of a CertificateSigningRequest: ready once the certificate is issued, and held up if the request was denied or has
+/// failed.
 fn signing_request(status: &Value) -> Readiness {
     let is_true = |type_| find_condition(status, type_).filter(|condition| condition["status"] == "True");
     if let Some(denied) = is_true("Denied") {

@@ -31,7 +31,8 @@ const STUCK_REASONS: [&str; 8] = [
     "RunContainerError",
 ];
 
-/// Returns the readiness of a Pod, with the reason if it is stuck.
+/// Returns the readiness of a Pod: ready if it has succeeded or its condition `Ready` is true; held up, with the reason, if it has failed,
+/// a container can't start, or the scheduler finds no node for it.
 pub(super) fn pod(status: &Value) -> Readiness {
     match status["phase"].as_str() {
         Some("Succeeded") => return Readiness::Ready,
@@ -40,7 +41,7 @@ pub(super) fn pod(status: &Value) -> Readiness {
     }
     match of_condition(status, "Ready") {
         Readiness::Ready => Readiness::Ready,
-        other => stuck_containers([status]).or_else(|| unschedulable(status)).map_or(other, held_up),
+        not_ready => stuck_containers([status]).or_else(|| unschedulable(status)).map_or(not_ready, held_up),
     }
 }
 
@@ -50,8 +51,8 @@ fn unschedulable(status: &Value) -> Option<String> {
     (scheduled["reason"] == "Unschedulable").then(|| "no node can run it (Unschedulable)".to_owned())
 }
 
-/// Returns the stuck containers of Pods, each once and sorted: `container web is in CrashLoopBackOff`. `None` if no container is
-/// stuck.
+/// Returns a text with the stuck containers in the statuses of Pods, each once and sorted: `container web is in CrashLoopBackOff`. A stuck
+/// container can't start, and waiting alone does not help. `None` if no container is stuck.
 pub(crate) fn stuck_containers<'a>(statuses: impl IntoIterator<Item = &'a Value>) -> Option<String> {
     let mut states = BTreeSet::new();
     for status in statuses {
@@ -67,7 +68,7 @@ pub(crate) fn stuck_containers<'a>(statuses: impl IntoIterator<Item = &'a Value>
     (!states.is_empty()).then(|| states.into_iter().collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the state in which a container is stuck; `None` if it makes progress.
+/// Returns the state in which a container is stuck, from its entry in `containerStatuses`; `None` if it makes progress.
 fn stuck_state(container: &Value) -> Option<&'static str> {
     let state = &container["state"];
     if let Some(reason) = state["waiting"]["reason"].as_str() {
@@ -75,7 +76,7 @@ fn stuck_state(container: &Value) -> Option<&'static str> {
         let reason = if reason == "ErrImagePull" { "ImagePullBackOff" } else { reason };
         return STUCK_REASONS.into_iter().find(|stuck| *stuck == reason);
     }
-    // Between two back-offs a crashing container runs for a while, or has just ended.
+    // Between two back-offs a crashing container runs for a while or has just ended, and has no waiting reason then.
     let restarts = container["restartCount"].as_i64().unwrap_or_default();
     let has_failed = |end: &Value| end["terminated"]["exitCode"].as_i64().is_some_and(|code| code != 0);
     let is_ready = container["ready"].as_bool().unwrap_or_default();

@@ -23,7 +23,8 @@ pub(super) fn held_up(reason: impl Into<String>) -> Readiness {
     Readiness::HeldUp(reason.into())
 }
 
-/// Returns not ready if the controller of the object has not observed any generation.
+/// Returns not ready if the controller of the object has not set `observedGeneration` yet; `None` if it has, or for a kind without
+/// generations.
 pub(super) fn not_observed(generation: i64, status: &Value) -> Option<Readiness> {
     let not_observed = generation > 0 && status["observedGeneration"].is_null();
     not_observed.then(|| waiting("its controller has not observed it yet"))

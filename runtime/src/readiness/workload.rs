@@ -15,7 +15,8 @@ fn desired_replicas(spec: &Value) -> i64 {
     spec["replicas"].as_i64().unwrap_or(1)
 }
 
-/// Returns ready once the status field reaches the desired number of replicas.
+/// Returns ready once the number in the status field `field` reaches the desired number of replicas. `label` names the counted replicas in
+/// the message: `1 of 3 replicas are updated`.
 fn replica_progress(generation: i64, spec: &Value, status: &Value, field: &str, label: &str) -> Readiness {
     if let Some(not_observed) = not_observed(generation, status) {
         return not_observed;
@@ -27,7 +28,8 @@ fn replica_progress(generation: i64, spec: &Value, status: &Value, field: &str, 
     }
 }
 
-/// Reports a replica failure instead of a progress that it blocks.
+/// Replaces a readiness other than ready by held up if the condition `ReplicaFailure` is true: no Pods can be created, for example because
+/// of a quota, so that the workload makes no progress.
 fn with_replica_failure(progress: Readiness, status: &Value) -> Readiness {
     let failure = find_condition(status, "ReplicaFailure").filter(|condition| condition["status"] == "True");
     match (progress, failure) {
@@ -38,12 +40,13 @@ fn with_replica_failure(progress: Readiness, status: &Value) -> Readiness {
     }
 }
 
-/// Returns ready once the rollout is complete and no replica fails to be created.
+/// Returns the readiness of a Deployment: ready once its rollout is complete.
 pub(super) fn deployment(generation: i64, spec: &Value, status: &Value) -> Readiness {
     with_replica_failure(rollout(generation, spec, status), status)
 }
 
-/// Returns the progress of a Deployment's rollout, by the rules of `kubectl rollout status`.
+/// Returns the progress of a Deployment's rollout, by the rules of `kubectl rollout status`: all replicas are updated, no old ones remain,
+/// and all are available. It is held up if its progress deadline is exceeded, or if it is paused before it is complete.
 fn rollout(generation: i64, spec: &Value, status: &Value) -> Readiness {
     let progress = find_condition(status, "Progressing");
     if progress.is_some_and(|condition| condition["reason"] == "ProgressDeadlineExceeded") {
@@ -66,7 +69,7 @@ fn rollout(generation: i64, spec: &Value, status: &Value) -> Readiness {
     }
 }
 
-/// Returns ready once all replicas are available and surplus ones are gone.
+/// Returns the readiness of a ReplicaSet or a ReplicationController: ready once all replicas are available and surplus ones are gone.
 pub(super) fn replica_set(generation: i64, spec: &Value, status: &Value) -> Readiness {
     // With `minReadySeconds` a Pod is available some seconds after it is ready.
     let progress = match replica_progress(generation, spec, status, "availableReplicas", "available") {
@@ -79,7 +82,8 @@ pub(super) fn replica_set(generation: i64, spec: &Value, status: &Value) -> Read
     with_replica_failure(progress, status)
 }
 
-/// Returns ready once all replicas are ready and, unless the strategy is `OnDelete`, updated.
+/// Returns the readiness of a StatefulSet: ready once all replicas are ready (with `minReadySeconds`, available), surplus ones are gone
+/// and, unless the strategy is `OnDelete`, the replicas from the partition on are updated.
 pub(super) fn stateful_set(generation: i64, spec: &Value, status: &Value) -> Readiness {
     let desired = desired_replicas(spec);
     let progress = if count(spec, "minReadySeconds") > 0 {
@@ -98,13 +102,14 @@ pub(super) fn stateful_set(generation: i64, spec: &Value, status: &Value) -> Rea
     if strategy["type"] == "OnDelete" || status["currentRevision"] == status["updateRevision"] {
         return Readiness::Ready;
     }
+    // The number of replicas that the rollout updates.
     let target = match count(&strategy["rollingUpdate"], "partition") {
         0 => desired,
         // Pods with an ordinal below the partition keep the old revision.
         partition => (desired - partition).max(0),
     };
     match count(status, "updatedReplicas") {
-        // A rollout without a partition ends when the revisions are the same.
+        // A rollout of all replicas is complete only when `currentRevision` is the new revision, which was checked above.
         updated if updated < target || target == desired => {
             waiting(format!("{updated} of {target} replicas are updated"))
         }
@@ -112,7 +117,7 @@ pub(super) fn stateful_set(generation: i64, spec: &Value, status: &Value) -> Rea
     }
 }
 
-/// Returns ready once every scheduled Pod is available and, unless the strategy is `OnDelete`, updated.
+/// Returns the readiness of a DaemonSet: ready once every scheduled Pod is available and, unless the strategy is `OnDelete`, updated.
 pub(super) fn daemon_set(generation: i64, spec: &Value, status: &Value) -> Readiness {
     if let Some(not_observed) = not_observed(generation, status) {
         return not_observed;
@@ -120,17 +125,17 @@ pub(super) fn daemon_set(generation: i64, spec: &Value, status: &Value) -> Readi
     let desired = count(status, "desiredNumberScheduled");
     // With `OnDelete` the user decides when Pods are updated.
     let waits_for_update = spec["updateStrategy"]["type"] != "OnDelete";
-    for (field, label, counts) in
+    for (field, label, is_required) in
         [("updatedNumberScheduled", "updated", waits_for_update), ("numberAvailable", "available", true)]
     {
-        if counts && count(status, field) < desired {
+        if is_required && count(status, field) < desired {
             return waiting(format!("{} of {desired} pods are {label}", count(status, field)));
         }
     }
     Readiness::Ready
 }
 
-/// Returns ready once the Job is complete.
+/// Returns the readiness of a Job: ready once it is complete, and held up if it has failed or is suspended.
 pub(super) fn job(spec: &Value, status: &Value) -> Readiness {
     let is_true = |type_| find_condition(status, type_).filter(|condition| condition["status"] == "True");
     // `FailureTarget` is set before `Failed`, while the last Pods end.

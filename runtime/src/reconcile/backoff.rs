@@ -11,14 +11,15 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 impl Loop {
-    /// Applies a change of a primary to its state: unparks the object, and if the change ends the backoff, resets the counts of
-    /// failures, conflicts and repairs. Returns `Request` if the change ends the backoff, else its significance, but at most
-    /// `Accepted`.
+    /// Applies a change of a primary to the state of the object: passes that were stopped until a change by a user run again (unpark), and
+    /// if the change ends the backoff, the counts of failures, conflicts and repairs begin at zero. Returns how the change enqueues the
+    /// object: `Request` if it ends the backoff, else `significance`, but at most `Accepted`.
     pub(super) fn apply_change(&self, header: &Header, significance: Significance) -> Significance {
         let (key, uid) = (&header.key, &header.uid);
         let ends_backoff = match significance {
             Significance::Request => true,
             Significance::UserChange => {
+                // Without failures there is no backoff to end. Else only a limited number of consecutive changes ends it.
                 !self.has_failures(header) || self.states.allow_backoff_reset(key, uid, Instant::now())
             }
             _ => false,
@@ -35,7 +36,7 @@ impl Loop {
         if ends_backoff { Significance::Request } else { significance.min(Significance::Accepted) }
     }
 
-    /// Returns whether failures, conflicts or repairs of the object are counted.
+    /// Returns whether the counts of failures, conflicts or repairs of the object, in any cluster, are above zero.
     fn has_failures(&self, header: &Header) -> bool {
         let (key, uid) = (&header.key, &header.uid);
         self.states.read(key, uid, |state| state.failures > 0 || state.conflicts > 0)
@@ -43,9 +44,9 @@ impl Loop {
             || self.shared.remote_states().iter().any(|state| state.owner_states().has_repairs(key, uid))
     }
 
-    /// Turns a fight (the operator and another client repeatedly undo each other's writes) into the error of a pass that has no
-    /// other error. Also returns the time until the end of the fight if this pass, which began at `start`, repaired nothing: the
-    /// next pass is due then, however long the backoff is.
+    /// Turns a fight (the operator and another client repeatedly undo each other's writes) into the error `Fighting` of a pass that has no
+    /// other error. Also returns the time until the fight ends if this pass, which began at `start`, repaired nothing: the next pass is due
+    /// after this time, however long the backoff is.
     pub(super) fn escalate_fight(
         &self,
         header: &Header,
@@ -74,7 +75,8 @@ impl Loop {
     }
 }
 
-/// Returns the repair that a write of the status counts as after this trigger of the pass, if it is one.
+/// Returns the reason for which a write of the status counts as a repair (repairs that recur slow down the passes), given the trigger of
+/// the pass. `None` if the write is not a repair.
 pub(super) fn repair_of_status(trigger: PassTrigger) -> Option<RepairReason> {
     // If the only cause of this pass is an own write of the status, and this pass wrote it again, that is perhaps a hot loop.
     let by_itself = || (trigger.event == Trigger::Own).then_some(RepairReason::StatusChanged);

@@ -27,7 +27,8 @@ pub(crate) struct PrimaryPredicate {
 type ReadFactsFn = Arc<dyn Fn(&[u8]) -> serde_json::Result<Facts> + Send + Sync>;
 
 impl PrimaryPredicate {
-    /// Erases the type of a predicate. Objects are decoded to read the values that it compares.
+    /// Erases the type of a predicate. To compare two states of an object, it decodes each of them and reads the facts that the predicate
+    /// compares.
     pub(crate) fn new<K: Managed>(predicate: Predicate<K>) -> Self {
         let reader = predicate.clone();
         let facts = move |json: &[u8]| {

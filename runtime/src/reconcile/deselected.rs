@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl Loop {
-    /// Records that the watch has delivered a state of an object, so that an earlier live read of it no longer holds.
+    /// Records that the watch has delivered a state of an object, so that the result of an earlier live read of the object no longer holds.
     pub(crate) fn note_watch_event(&self, header: &Header) {
         if self.source.has_selector() {
             self.settled.forget(&header.key);
@@ -22,12 +22,14 @@ impl Loop {
         self.note_finalizers(header);
     }
 
-    /// Runs a pass over an object that the cache does not have. If the object exists outside the selection and has the finalizer,
-    /// the pass tears it down as if it were deleted.
+    /// Runs a pass over an object that the cache does not have. Without a label or field selector the object is deleted; else a live read
+    /// decides whether it is deleted, or exists outside the selection. In the latter case the pass tears it down like a deleted object,
+    /// if it has the finalizer.
     pub(crate) async fn reconcile_uncached(&self, key: &ObjectKey) -> Result<NextPass> {
         if !self.source.has_selector() {
             return self.finish_deleted(key).await.map(NextPass::from);
         }
+        // An earlier live read found nothing to do, and the watch has not delivered the object since.
         if !self.settled.begin_read(key) {
             return Ok(Next::AwaitChange.into());
         }
@@ -37,7 +39,7 @@ impl Loop {
                 self.settled.settle(key);
                 return Ok(next.into());
             }
-            // The watch will deliver it, which enqueues it.
+            // The watch will deliver the object, which enqueues it.
             UncachedObject::Selected => {
                 self.settled.settle(key);
                 return Ok(Next::AwaitChange.into());
@@ -46,7 +48,7 @@ impl Loop {
         };
         let entry = self.source.objects().separate_entry(&json).map_err(Error::unexpected)?;
         if !entry.header.finalizers.contains(&self.finalizer) {
-            // Its references stay: another installation of the operator may control the object and hold them.
+            // The references of the object stay, since another installation of the operator may control the object and need them.
             self.forget(key);
             self.settled.settle(key);
             return Ok(Next::AwaitChange.into());
@@ -57,7 +59,7 @@ impl Loop {
         }
     }
 
-    /// Forgets a deleted object and releases its references.
+    /// Drops the state of a deleted object, and releases its references: removes the finalizers that it put on other objects.
     async fn finish_deleted(&self, key: &ObjectKey) -> Result<Next> {
         self.forget(key);
         self.release_all_references(key).await?;
@@ -65,7 +67,7 @@ impl Loop {
     }
 
     /// Lists the objects outside the selection that have the finalizer, for example because they left the selection while no
-    /// operator ran. The orphan collector enqueues them.
+    /// operator ran. Their next passes read them live again. The orphan collector enqueues them.
     pub(crate) async fn list_deselected(&self) -> Result<Vec<ObjectKey>> {
         if !self.source.has_selector() {
             return Ok(Vec::new());
@@ -130,6 +132,7 @@ mod tests {
             true
         }
 
+        /// Returns the object as one outside the selection.
         fn read_uncached<'a>(&'a self, _: &'a ObjectKey) -> BoxFuture<'a, Result<UncachedObject>> {
             let json = self.object.to_string().into_bytes();
             Box::pin(async move { Ok(UncachedObject::Deselected(json)) })
@@ -143,6 +146,7 @@ mod tests {
             Box::pin(async move { Ok(ResourceVersion::from("9")) })
         }
 
+        /// Writes nothing, and returns the given version.
         fn write_status<'a>(
             &'a self,
             _: &'a Header,
@@ -157,6 +161,7 @@ mod tests {
     struct EmptyReconciler;
 
     impl Reconciler for EmptyReconciler {
+        /// Fails for every object.
         fn decode(&self, entry: &Entry<Encoded>) -> Result<Box<dyn DecodedPrimary + '_>, ReadError> {
             let source = serde_json::from_str::<u8>("{}").unwrap_err();
             Err(ReadError::Form { key: entry.header.key.clone(), source })
@@ -164,6 +169,7 @@ mod tests {
 
         fn forget(&self, _: &ObjectKey) {}
 
+        /// Returns a tree without nodes.
         fn shape(&self) -> &'static Shape {
             static EMPTY: Shape = Shape { node: Node::SERIAL, access: &[], children: &[] };
             &EMPTY
@@ -178,6 +184,7 @@ mod tests {
         }
     }
 
+    /// Returns a loop whose only object has left the selection `class=a`.
     fn control_loop(object: Value) -> Loop {
         let facts = ControllerFacts {
             operator: "live".to_owned(),
@@ -200,14 +207,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_kept_of_an_object_that_has_left_the_selection() {
+    async fn the_state_of_an_object_that_has_left_the_selection_is_dropped() {
         for finalizers in [json!([FINALIZER]), json!([])] {
             let metadata = json!({
                 "name": "a", "namespace": "shop", "uid": "1", "resourceVersion": "2", "finalizers": finalizers,
             });
             let control_loop = control_loop(json!({"metadata": metadata}));
             let (key, uid) = (ObjectKey::namespaced("shop", "a"), Uid::from("1"));
-            // The writes of the last pass in which it was selected.
+            // The writes of the last pass in which the object was selected.
             let shared = &control_loop.shared;
             shared.record_primary_write(&key, &uid, &ResourceVersion::from("2"));
             shared.own_writes.record(&key, &uid, Some(kind_of::<Pod>()), &ResourceVersion::from("3"));

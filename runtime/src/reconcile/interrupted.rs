@@ -12,11 +12,11 @@ const REASON: &str = "Interrupted";
 const MESSAGE: &str = "the operator stopped during a pass; the next pass continues";
 
 impl Loop {
-    /// Reports that the pass over an object was interrupted: in its status, or by an event where the operator doesn't own the status.
-    /// Nothing is reported for an object that the cache doesn't have.
+    /// Reports that a stop of the operator interrupted the pass over an object: in the status, or by an event if the operator doesn't own
+    /// the status of the kind. Reports nothing for an object that the cache doesn't have.
     ///
     /// # Errors
-    /// Those of the write. It is a conflict if the cache doesn't show the last own write yet.
+    /// The error of the status write; a conflict if the cache doesn't show the last own write yet.
     pub(crate) async fn report_interrupted(&self, key: &ObjectKey) -> Result<()> {
         let Some(entry) = self.source.objects().store().get(key) else { return Ok(()) };
         let mut verdict = Verdict::new(Truth::Unknown, VerdictState::Reconciling, REASON, MESSAGE);

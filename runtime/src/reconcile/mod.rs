@@ -93,7 +93,7 @@ pub(crate) struct PassResult {
 }
 
 impl Loop {
-    /// Creates the loop of a controller, without a state of any object.
+    /// Creates the reconcile loop of a controller, which has no state of any object yet.
     pub(crate) fn new(
         shared: Arc<ControllerState>,
         source: Arc<dyn Source>,
@@ -117,9 +117,9 @@ impl Loop {
         }
     }
 
-    /// Runs one pass over the object of this key: tears it down, or provisions it, or does nothing. While the cache does not show
-    /// an own write yet, the pass only waits for it. Counts the result, and applies the changes that the watch delivered during
-    /// the pass. Workers call this; it never panics.
+    /// Runs one pass over the object of this key: tears it down, provisions it, or does nothing. Skips the pass while the cache does not
+    /// show an own write yet. Counts the result, and applies the changes of the object that the watch delivered during the pass. Workers
+    /// call this; it never panics.
     pub(crate) async fn reconcile(&self, key: &ObjectKey, trigger: PassTrigger) -> PassResult {
         // Before the object is read: its next state could arrive in between, and the pass would act on the older one.
         let is_stale = self.is_cache_stale(key);
@@ -165,8 +165,8 @@ impl Loop {
         PassResult { next, earlier_failures, significance: self.apply_change(header, significance), trace }
     }
 
-    /// Runs a pass over an object that the cache has: tears it down, provisions it, or reports that it can't be decoded. Does
-    /// nothing for a parked or paused object, and after the teardown; a paused object counts as ready.
+    /// Runs a pass over an object that the cache has: tears it down, provisions it, or reports that it can't be decoded. Does nothing for
+    /// a paused object, which counts as ready, for a parked one (it waits for a change by a user), and after the teardown.
     async fn reconcile_cached(&self, entry: &Entry<Encoded>, trigger: PassTrigger) -> Result<NextPass> {
         let header = &entry.header;
         let is_ending = header.deleting || !self.is_selected(header);
@@ -200,9 +200,9 @@ impl Loop {
         next.map(NextPass::from)
     }
 
-    /// Adds the finalizer, acquires the references of the spec, runs the tree, releases old references if it succeeded, and writes
-    /// the status. A status counts as a repair if it changes although only its last change had caused the pass, or after a chain of
-    /// own writes that is a cycle. Returns when the next pass runs.
+    /// Adds the finalizer, acquires the references of the spec, runs the tree, releases old references if the tree succeeded, and writes
+    /// the status. A status write counts as a repair, which slows down the passes if it recurs, if only an earlier status write or a cycle
+    /// of own writes caused the pass. Returns when the next pass runs.
     async fn provision(
         &self,
         entry: &Entry<Encoded>,
@@ -226,8 +226,8 @@ impl Loop {
             Ok(()) => primary.resync_period().map_or_else(|error| (Err(error), None), |period| (Ok(()), period)),
             failed => (failed, None),
         };
-        // A node has written the object, so the status write is based on the version after that. If the status differed then,
-        // another client wrote it as well, and the version of the cache stays, so that the status write is a conflict.
+        // If a node has written the object, the status write is based on the version after the node's write. If the status differed in that
+        // version, another client wrote the status: then the version of the cache stays, so that the status write is a conflict.
         if let Some(write) = side_effects.owner_write
             && write.status == self.stored_status(entry).status()
         {
@@ -262,12 +262,12 @@ impl Loop {
             Ok(()) => period.map_or(Next::Resync, Next::After),
             Err(error) => self.next_after_error(entry, error),
         };
-        // A status that each pass changes is such a fight, too: a pass that wrote it is not quiet.
+        // A pass that wrote the status is not without repairs, so the end of the fight does not limit its backoff.
         Ok(side_effects.requeue.apply_to(next, rest_of_fight.filter(|_| !is_written)))
     }
 
-    /// Adds the finalizer if the object lacks it, and records the own write. The first event of an object without a status of the
-    /// operator is then recorded even if it is ready. Returns the version of the object after the write; `None` if there was none.
+    /// Adds the finalizer if the object lacks it, and records the own write. For a kind whose status the operator doesn't write, the first
+    /// outcome then becomes an event even if it is ready. Returns the version of the object after the write; `None` without a write.
     async fn ensure_finalizer(&self, header: &Header) -> Result<Option<ResourceVersion>> {
         if self.finalizer.is_empty() || header.finalizers.contains(&self.finalizer) {
             return Ok(None);
@@ -281,8 +281,8 @@ impl Loop {
         Ok(Some(version))
     }
 
-    /// Creates the state of a pass and runs the tree in a direction. Before a teardown, restores the owner references that other clients
-    /// have removed from children. Persistent conflicts become errors.
+    /// Creates the state of a pass and runs the tree: provisions it (`Up`), or tears it down (`Down`), for which it first restores the
+    /// owner references that other clients have removed from children. A conflict that recurs in many passes becomes an error.
     async fn run_tree(
         &self,
         header: &Header,
@@ -310,7 +310,8 @@ impl Loop {
         TreeResult { outcome: self.states.escalate_conflict(&header.key, &header.uid, result.outcome), ..result }
     }
 
-    /// Decides when the next pass runs after an error of the tree. An error that only a user can resolve parks the object.
+    /// Returns when the next pass runs after an error of the tree. An error that only a user can resolve parks the object: no pass runs
+    /// until a user changes it.
     fn next_after_error(&self, entry: &Entry<Encoded>, error: Error) -> Next {
         match error {
             Error::Yield { .. } => Next::Requeue,
@@ -323,9 +324,8 @@ impl Loop {
         }
     }
 
-    /// Decides when the next pass runs after a call of the loop itself failed, for example a write of the finalizer or the
-    /// status. A conflict, or an object that no longer exists, is an error only if it persists. Logs and counts an error, after
-    /// which the object does not count as ready.
+    /// Returns when the next pass runs after a call of the loop itself failed, for example a write of the finalizer or the status. A
+    /// conflict or a "not found" is retried soon, and an error only if it recurs. Logs and counts an error; the object is unready then.
     fn next_after_loop_error(&self, key: &ObjectKey, uid: &Uid, error: Error) -> Next {
         let kind = self.source.kind();
         match &error {
@@ -354,11 +354,10 @@ impl Loop {
         }
     }
 
-    /// Returns whether a store does not show an own write of an earlier pass over the object yet, so that a pass would act on an
-    /// old state.
+    /// Returns whether a cache, in any cluster, lacks an own write of an earlier pass over the object, so that the next pass has to wait.
     fn is_cache_stale(&self, key: &ObjectKey) -> bool {
         let stale = self.shared.own_writes.behind(key, |kind: &Option<Kind>| match kind {
-            // The watch does not deliver an object that is no longer selected.
+            // The watch does not deliver an object that is no longer selected, so no pass waits for its version.
             None if self.source.has_selector() && self.source.objects().store().get(key).is_none() => {
                 WatchProgress::Incomparable
             }
@@ -387,6 +386,7 @@ impl Loop {
         self.shared.record_primary_write(&header.key, &header.uid, version);
     }
 
+    /// Returns the primary as the owner of its children, which name an owner in a bucket by a mark (annotation), else by reference.
     fn identity(&self, header: &Header) -> Identity {
         let kind = self.source.kind();
         let naming = if self.shared.client.is_in_bucket(kind) { OwnerNaming::Mark } else { OwnerNaming::Reference };
@@ -394,7 +394,7 @@ impl Loop {
     }
 }
 
-/// Returns whether the API server responded "not found". The object was deleted during the pass, and the watch will deliver that.
+/// Returns whether the API server responded "not found". The object was deleted during the pass, and the watch will deliver the deletion.
 fn is_not_found(source: &(dyn std::error::Error + 'static)) -> bool {
     source.downcast_ref::<crate::client::CallError>().is_some_and(crate::client::CallError::is_not_found)
 }

@@ -38,7 +38,7 @@ pub(crate) enum Next {
 }
 
 impl Next {
-    /// Returns a description for observers of passes in tests.
+    /// Returns a text that describes when the next pass runs, for observers of passes in tests.
     pub(crate) fn description(self) -> &'static str {
         match self {
             Self::AwaitChange | Self::Parked => "next pass on a change",
@@ -52,7 +52,8 @@ impl Next {
         }
     }
 
-    /// Returns the result of a pass for metrics and spans; `None` if the pass was skipped.
+    /// Returns the result of the pass that ended with this value, in the terms of controller-runtime, for metrics and spans; `None` if the
+    /// pass was skipped.
     pub(crate) fn kind(self) -> Option<PassKind> {
         match self {
             Self::CatchUp | Self::OtherShard => None,
@@ -86,10 +87,12 @@ impl NextPass {
 }
 
 impl RequeueRequest {
-    /// Applies the request of the nodes to the next pass. A retry after an error or a conflict ignores it. After an error, the rest of
-    /// a fight limits the backoff.
+    /// Combines the delays that the nodes request with `next`, which follows from the outcome of the pass. A retry after an error or a
+    /// conflict ignores the request. After an error, `rest_of_fight` limits the backoff: the time until the operator and another client
+    /// count as no longer undoing each other's writes.
     pub(super) fn apply_to(self, next: Next, rest_of_fight: Option<Duration>) -> NextPass {
         let when = match (next, self.after) {
+            // The nodes request the requeue interval (`soon`) and a delay: the shorter one wins.
             (Next::Requeue, Some(after)) if self.soon => Next::After(after.min(DEFAULT_REQUEUE)),
             (Next::Resync | Next::After(_) | Next::Requeue, Some(after)) => Next::After(after),
             (next, _) => next,
@@ -113,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_latest_time_shortens_the_delay_of_the_next_pass_and_never_extends_it() {
+    fn a_requested_limit_shortens_the_delay_of_the_next_pass_and_never_extends_it() {
         let (minute, hour) = (Duration::from_secs(60), Duration::from_secs(3600));
         let mut request = RequeueRequest::default();
         request.request_at_most(hour);

@@ -35,7 +35,8 @@ const PROPAGATION_ANNOTATION: &str = "opgen.dev/deletion-propagation";
 const ORPHAN_POLICY: &str = "Orphan";
 
 impl Loop {
-    /// Records the propagation policy of a deletion when the watch delivers its beginning.
+    /// Records that an object is being deleted with the propagation policy `Orphan`, when the watch delivers the finalizer `orphan` of the
+    /// garbage collector, which removes that finalizer later.
     pub(crate) fn note_deletion_propagation(&self, change: &Change<Encoded>) {
         if let Some(new) = change.new_entry()
             && new.header.deleting
@@ -53,9 +54,9 @@ impl Loop {
                 || self.states.is_orphaning(header))
     }
 
-    /// Removes the owner and the operator's label and annotations from the children of an object, and records an event if there
-    /// were any. Before that, stores the policy in the object, so that a restarted operator still knows it. Children in other clusters
-    /// stay as they are, and the records of these clusters are deleted.
+    /// Removes the owner and the operator's label and annotations from the children of an object that is deleted with the policy `Orphan`,
+    /// and records an event if there were children. First stores the policy in the object, so that a restarted operator still knows it.
+    /// Children in other clusters stay as they are; the records of these clusters (ConfigMaps that remember them) are deleted.
     ///
     /// # Errors
     /// A yield if the store of a kind of children can't be read yet. A conflict if a child has changed meanwhile.
@@ -65,6 +66,7 @@ impl Loop {
         }
         let mut released = 0;
         for (kind, children) in &self.shared.children {
+            // The API server does not serve the kind, so there are no objects.
             if children.health.state() == WatchState::Missing {
                 continue;
             }
@@ -104,8 +106,8 @@ impl Loop {
         Ok(())
     }
 
-    /// Releases one child. Returns whether there was anything to remove. It patches the live object, because the garbage
-    /// collector may be changing it.
+    /// Removes the owner and the operator's label and annotations from one child. Returns whether there was anything to remove. Reads the
+    /// child from the API server before the patch, because the garbage collector may be changing it.
     async fn release_child(&self, kind: &Kind, key: &ObjectKey, uid: &Uid, owner: &Uid) -> Result<bool, CallError> {
         let target = Target { kind, namespace: key.namespace(), name: key.name() };
         let live = self.shared.client.get_metadata::<Value>(target).await?;
@@ -161,6 +163,7 @@ fn release_patch(metadata: &Value, uid: &Uid, owner: &Uid, operator: &str) -> Op
 mod tests {
     use super::*;
 
+    /// Returns the metadata of a child of the operator `live`, with these owner references.
     fn child(owners: Value) -> Value {
         json!({
             "name": "a", "uid": "c", "resourceVersion": "7", "ownerReferences": owners,
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_released_or_another_s_is_left_alone() {
+    fn released_objects_and_objects_of_others_are_not_changed() {
         assert_eq!(change(&json!({"name": "a", "uid": "c", "labels": {"app": "a"}})), None);
         assert_eq!(change(&child(json!([{"uid": "o"}, {"uid": "x", "controller": true}]))), None);
         let mut another = child(json!([]));

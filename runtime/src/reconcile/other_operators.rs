@@ -3,7 +3,7 @@
 use crate::{cache::Header, reconcile::control_loop::Loop};
 
 impl Loop {
-    /// Records a state of a primary that the watch has delivered: it may have a finalizer of another operator.
+    /// Wakes [`Loop::wait_for_other_operator`] if a primary that the watch has delivered has a finalizer of another operator.
     pub(super) fn note_finalizers(&self, header: &Header) {
         if has_finalizer_of_other(header, &self.source.kind().group, &[self.finalizer.as_str()]) {
             self.other_operator.notify_one();

@@ -38,8 +38,8 @@ pub(super) struct OutcomeReport<'a> {
 }
 
 impl<'a> OutcomeReport<'a> {
-    /// Creates a report without a message, timeouts, a new status and a chain of own writes. The version is that of `entry`. Callers set
-    /// the fields that differ.
+    /// Creates a report with the resourceVersion of `entry` and default values: no message, timeouts, new status or chain of own writes.
+    /// Callers set the fields that differ.
     pub(super) fn new(
         entry: &'a Entry<Encoded>,
         direction: Direction,
@@ -66,7 +66,7 @@ impl Loop {
     pub(super) async fn report_outcome(&self, report: OutcomeReport<'_>) -> Result<bool> {
         let header = &report.entry.header;
         let Some(mut verdict) = verdict_of(report.direction, report.outcome) else { return Ok(false) };
-        // An error is reported rather than a timeout.
+        // Timeouts are reported only if the pass yields; an error is more important.
         if !report.timeouts.is_empty() && matches!(report.outcome, Err(Error::Yield { .. })) {
             let sentences: Vec<_> = report.timeouts.iter().map(String::as_str).collect();
             verdict = timeout_verdict(&sentences.join("; "));
@@ -105,7 +105,7 @@ impl Loop {
             return;
         };
         let is_failure = verdict.is_failure();
-        // The verdict of a yield may be that of a timeout.
+        // The message of a yield may have been replaced by the sentences about timeouts.
         let text = if let Error::Yield { .. } = error { verdict.message.clone() } else { error.to_string() };
         let repeated = self.states.count_report(object, uid, is_failure, (reason, &text));
         match (repeated, repeated.times()) {
@@ -120,7 +120,7 @@ impl Loop {
         }
     }
 
-    /// Counts the reason of a pass that did not succeed.
+    /// Counts the reason of a pass that did not succeed in the metrics of yields or of errors. A conflict is not counted here.
     fn count_outcome(&self, outcome: &Result<()>, reason: &str) {
         match outcome {
             Ok(()) | Err(Error::Conflict(_)) => {}
@@ -142,8 +142,8 @@ impl Loop {
         (count, since.map_or(Duration::ZERO, |since| since.elapsed()))
     }
 
-    /// Records an event for an object without a status of the operator, if the outcome differs from the last one. The first
-    /// outcome after a restart is recorded only if it is not ready.
+    /// Records an event about the outcome of a pass over an object whose status the operator doesn't write, if its reason differs from that
+    /// of the last event. The first outcome after a restart is recorded only if the object is not ready.
     fn record_changed_outcome(&self, header: &Header, verdict: &Verdict) {
         let last = self.states.set_reported_reason(header, &verdict.reason);
         if last.as_ref().map_or(verdict.is_ready(), |last| *last == verdict.reason) {

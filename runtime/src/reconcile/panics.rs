@@ -19,7 +19,8 @@ pub(crate) const PANICKED: &str = "Panicked";
 pub(crate) struct PanicReports(Mutex<PerObject<Vec<Closure>>>);
 
 impl PanicReports {
-    /// Reports the panics that happened while an event handler processed an object; does nothing if there are none.
+    /// Counts the panics that happened while an event handler processed an object, and reports each panic in the log and by an event,
+    /// unless the same closure also panicked on the last change of the object.
     pub(crate) fn report(&self, shared: &ControllerState, kind: &Kind, header: &Header, panics: &Panics) {
         let closures: Vec<_> = panics.0.iter().map(|panicked| panicked.closure).collect();
         closures.iter().for_each(|closure| shared.counters.count_panic(*closure));
@@ -40,7 +41,7 @@ impl PanicReports {
     }
 }
 
-/// Counts the error of a pass as a panic, if it is one of user code.
+/// Counts a panic in a pass, if the error of the pass is a caught panic of user code.
 pub(super) fn count(shared: &ControllerState, error: &Error) {
     if let Error::Unexpected(source) = error
         && let Some(panicked) = source.downcast_ref::<Panicked>()

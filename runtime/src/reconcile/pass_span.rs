@@ -32,7 +32,8 @@ impl TracedPass {
 }
 
 impl Loop {
-    /// Starts the span of a pass over an object. Does nothing while nothing records spans.
+    /// Starts the tracing span of a pass over an object. The span continues the trace of the earlier passes, or of the own write that led
+    /// to the pass, or starts a trace. Returns a disabled span while nothing records spans.
     pub(super) fn begin_span(&self, header: &Header, trigger: PassTrigger) -> TracedPass {
         if !pass::is_enabled() {
             return TracedPass::unrecorded();
@@ -47,8 +48,8 @@ impl Loop {
         TracedPass { span, lineage: Some(lineage) }
     }
 
-    /// Ends the span of a pass, and records whether the next pass continues its trace. Returns the context of the span; `None` if
-    /// the trace is not exported.
+    /// Ends the span of a pass, and stores whether the next pass over the object continues its trace, as after a pass that was not the last
+    /// step to the wanted state. Returns the context of the span; `None` if the trace is not exported.
     pub(super) fn end_span(&self, traced: TracedPass, header: &Header, next: Next) -> Option<TraceContext> {
         let TracedPass { span, lineage } = traced;
         if let Some(kind) = next.kind() {
@@ -62,7 +63,7 @@ impl Loop {
                 Next::After(_) => state.unready_since.is_some(),
                 Next::Requeue | Next::Failed | Next::Retry | Next::CatchUp => true,
             };
-            // A trace that the sampling left out is only stored until it is complete.
+            // A trace that is not exported is only stored until it is complete; an exported one is stored for a link from the next trace.
             let is_kept = is_open || is_sampled;
             state.convergence = is_kept.then(|| Box::new(lineage.end(context.clone(), is_open)));
         });

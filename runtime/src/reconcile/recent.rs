@@ -34,7 +34,7 @@ impl<T> Default for RecentValues<T> {
 }
 
 impl<T: Clone> RecentValues<T> {
-    /// Returns the cached value for this state of an object, else the value that `compute` returns. A `None` is not cached.
+    /// Returns the cached value if it was computed from this state of the object, else computes and caches it. `None` is not cached.
     pub(super) fn get(&self, entry: &Entry<Encoded>, compute: impl FnOnce() -> Option<T>) -> Option<T> {
         let header = &entry.header;
         let is_current =
@@ -49,6 +49,7 @@ impl<T: Clone> RecentValues<T> {
         let value = compute()?;
         let cached =
             CachedValue { uid: header.uid.clone(), version: header.resource_version.clone(), value: value.clone() };
+        // The lock was released during the computation, which may run user code.
         let mut generations = self.0.lock();
         if generations.young.len() >= GENERATION_SIZE {
             generations.old = std::mem::take(&mut generations.young);

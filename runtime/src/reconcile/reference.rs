@@ -22,12 +22,12 @@ const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
 pub(super) const RING_REASON: &str = "ReferenceRing";
 
 impl Loop {
-    /// Registers the references of a spec, so that a change of a referenced object enqueues the primary, and releases those that
-    /// the namespace of the object no longer allows. Then adds the finalizer to every object that the spec references, and checks
-    /// that each object is ready.
+    /// Acquires the references of a spec to other objects. Registers them, so that a change of a referenced object enqueues the primary;
+    /// releases references that the namespace of the referenced object no longer allows; adds the primary's finalizer to each referenced
+    /// object, so that it can't be deleted meanwhile; and checks that each object is ready.
     ///
-    /// Returns the referenced objects, and the outcome of the first one that can't be referenced or is not ready. The objects
-    /// after it get the finalizer nevertheless, except after an unexpected error.
+    /// Returns the referenced objects, and the error of the first object that can't be referenced or is not ready. Later objects get the
+    /// finalizer nevertheless, except after an unexpected error.
     pub(super) async fn acquire_references(
         &self,
         header: &Header,
@@ -40,7 +40,7 @@ impl Loop {
         self.shared.referrers.lock().set_selectors(&header.key, pointers);
         let (named, mut outcome) = self.resolve(&header.key, pointers);
         let resolved = named.iter().map(|named| (named.kind.clone(), named.key.clone()));
-        // Also the objects whose namespace does not allow the reference: their change may allow it.
+        // Objects whose namespace does not allow the reference are registered as well: a change of them may allow it.
         let mut related: Vec<(Kind, ObjectKey)> = resolved.collect();
         for key in pointers
             .iter()
@@ -59,6 +59,7 @@ impl Loop {
         for named in &named {
             let is_held = self.shared.is_held(&finalizer, named);
             match self.shared.add_finalizer_to_target(&finalizer, named).await {
+                // There was nothing to write.
                 Ok(()) if is_held => {}
                 Ok(()) => self.note_finalizer_write(header, &named.kind, &named.key),
                 Err(error @ Error::Unexpected(_)) => {
@@ -77,7 +78,8 @@ impl Loop {
         self.shared.resolve((self.source.kind(), referrer), pointers)
     }
 
-    /// Releases the references of a primary to all objects except those that its spec or its nodes reference.
+    /// Releases the references of a primary: removes its finalizer from all objects except `named`, which its spec references, and
+    /// `by_nodes`, which its nodes reference.
     pub(super) async fn release_unreferenced(
         &self,
         referrer: &ObjectKey,
@@ -101,8 +103,8 @@ impl Loop {
         self.release_unreferenced(key, &[], &[]).await
     }
 
-    /// Releases the references of primaries that were deleted while no operator ran. A reference is stale only if its primary is
-    /// neither in the cache nor in a live list. The orphan collector calls this.
+    /// Releases the references of primaries that were deleted while no operator ran: removes the finalizers of these primaries from other
+    /// objects. A reference is stale only if its primary is neither in the cache nor in a live list. The orphan collector calls this.
     pub(crate) async fn release_stale_references(&self, namespace: Option<&str>) -> Result<()> {
         let kind = self.source.kind();
         let prefix = reference::finalizer_prefix(kind, namespace.filter(|_| kind.namespaced));
@@ -127,8 +129,8 @@ impl Loop {
         Ok(())
     }
 
-    /// Returns the primaries that a change of a referenced object enqueues: those that reference it, and those whose selector
-    /// matches it or no longer matches it.
+    /// Returns the primaries that a change of a referenced object enqueues: primaries that reference the object, if the change matters to
+    /// them, and primaries whose selector begins or ceases to match the object.
     pub(crate) fn referrers_to_enqueue(&self, kind: &Kind, change: &Change<TargetState>) -> BTreeSet<ObjectKey> {
         let (old, new) = (change.old(), change.new_entry());
         let Some(key) = new.or(old).map(|entry| &entry.header.key) else { return BTreeSet::new() };
@@ -149,7 +151,7 @@ impl Loop {
         let referrers = self.shared.referrers.lock();
         let mut keys: BTreeSet<_> = referrers.of(kind, key).into_iter().collect();
         if is_equivalent {
-            // Only a primary whose reference another client removed has to add it again.
+            // Nothing that a referrer reads has changed. Only a primary whose finalizer another client removed has to add it again.
             keys.retain(|referrer| ControllerState::is_lost(&self.reference_finalizer(referrer), old, new));
         }
         if !is_equivalent || old.map(|old| &old.header.labels) != new.map(|new| &new.header.labels) {
@@ -162,11 +164,12 @@ impl Loop {
         keys
     }
 
-    /// Yields while other objects need an object that is being torn down. Breaks a ring of references in which each object is
-    /// being deleted and waits for the next one: the first pass reports the ring in the condition, and the next pass breaks it.
+    /// Yields while other objects reference an object that is being torn down. If the object is in a ring of references (objects that are
+    /// all being deleted and wait for each other), the first pass reports the ring in the conditions, and the next pass breaks the ring.
     pub(super) async fn wait_for_referrers(&self, header: &Header, stored: &dyn StoredStatus) -> Result<()> {
         let Err(waiting) = check_not_needed(header) else { return Ok(()) };
         let Some(ring) = self.shared.ring_of(self.source.kind(), header) else { return Err(waiting) };
+        // A live object still depends on the ring, so the ring stays and is only named in the message.
         if !ring.is_dead() {
             return match waiting {
                 Error::Yield { reason, message } => yield_because(reason, format!("{message}, in {ring}")),
@@ -179,7 +182,8 @@ impl Loop {
         yield_because(RING_REASON, format!("it is in {ring}"))
     }
 
-    /// Returns whether an earlier pass has reported this reason, in a condition or by an event.
+    /// Returns whether an earlier pass has reported this reason, in a stored condition or, if the operator doesn't own the status, by an
+    /// event.
     fn has_reported(&self, header: &Header, stored: &dyn StoredStatus, reason: &str) -> bool {
         if !self.reconciler.owns_status() {
             return self.states.has_reported_reason(header, reason);
@@ -211,10 +215,10 @@ fn check_not_needed(header: &Header) -> Result<()> {
     check_no_foreign_dependents(header)
 }
 
-/// Checks that no object references an object. Each referrer has put a finalizer on it.
+/// Checks that an object has no finalizer of a reference, which each object that references it has added.
 ///
 /// # Errors
-/// A yield that names a referrer.
+/// A yield that names one referrer and the number of others.
 fn check_unreferenced(header: &Header) -> Result<()> {
     let reference_finalizers: Vec<_> = header.finalizers.iter().filter(|name| reference::is_reference(name)).collect();
     let [first, others @ ..] = &reference_finalizers[..] else { return Ok(()) };
@@ -224,11 +228,11 @@ fn check_unreferenced(header: &Header) -> Result<()> {
 
 /// Checks that no dependents of other clients block the foreground deletion of an object.
 ///
-/// An object in foreground deletion has a finalizer until its dependents with `blockOwnerDeletion` are gone. The children of the
-/// operator don't have that field, so these dependents belong to other clients.
+/// An object in foreground deletion has the finalizer `foregroundDeletion` until its dependents with `blockOwnerDeletion` are gone. The
+/// operator's children don't have that field, so these dependents belong to other clients.
 ///
 /// # Errors
-/// A yield while the object has this finalizer.
+/// A yield while the object has the finalizer.
 fn check_no_foreign_dependents(header: &Header) -> Result<()> {
     if header.finalizers.contains(FOREGROUND_FINALIZER) {
         return yield_because("DependentsRemain", "dependents of other clients are being deleted first");

@@ -33,7 +33,8 @@ impl Repeated {
 }
 
 impl Repetition {
-    /// Counts a report with this reason and message.
+    /// Counts a report of a failure or a yield with this reason and message, and returns whether it is logged: if it differs from the last
+    /// report, and when it has been equal 2, 4, 8, ... times in a row.
     pub(super) fn count(last: &mut Option<Self>, is_failure: bool, report: (&str, &str)) -> Repeated {
         let mut hasher = DefaultHasher::new();
         (is_failure, report).hash(&mut hasher);

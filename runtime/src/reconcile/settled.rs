@@ -25,8 +25,8 @@ enum ReadState {
 const MAX_KEYS: usize = 65_536;
 
 impl SettledKeys {
-    /// Records that a live read begins, and returns `true`; returns `false` if the key is settled. Only one pass at a time runs
-    /// over a key, so it has one read at a time.
+    /// Records that a live read of a key begins, and returns `true`. Returns `false` if the key is settled: an earlier read found nothing
+    /// to do. Only one pass at a time runs over a key, so there is one read at a time.
     pub(super) fn begin_read(&self, key: &ObjectKey) -> bool {
         let mut keys = self.0.lock();
         if keys.get(key) == Some(&ReadState::Settled) {
@@ -39,7 +39,7 @@ impl SettledKeys {
         true
     }
 
-    /// Records that the read found nothing to do, unless the watch has delivered the object since the read began.
+    /// Records that the live read of a key found nothing to do, unless the watch has delivered the object since the read began.
     pub(super) fn settle(&self, key: &ObjectKey) {
         if let Some(state) = self.0.lock().get_mut(key) {
             *state = ReadState::Settled;
@@ -57,25 +57,26 @@ mod tests {
     use super::SettledKeys;
     use crate::cache::ObjectKey;
 
-    /// Every order of eight steps: the start of a read, its result, and an event of the watch.
+    /// Checks every order of eight steps, each the start of a read, its result, or an event of the watch: the digits of `order` to the
+    /// base 3.
     #[test]
-    fn a_key_is_settled_only_by_an_answer_to_a_question_after_the_object_was_last_shown() {
+    fn a_key_is_settled_only_by_a_read_that_began_after_the_last_watch_event() {
         let key = ObjectKey::namespaced("web", "a");
         for order in 0..3_usize.pow(8) {
-            let (settled, mut asking, mut answered) = (SettledKeys::default(), false, false);
+            let (settled, mut is_reading, mut is_settled) = (SettledKeys::default(), false, false);
             for step in 0..8 {
                 match order / 3_usize.pow(step) % 3 {
                     0 => {
-                        assert_eq!(settled.begin_read(&key), !answered, "step {step} of {order}");
-                        asking |= !answered;
+                        assert_eq!(settled.begin_read(&key), !is_settled, "step {step} of {order}");
+                        is_reading |= !is_settled;
                     }
                     1 => {
                         settled.settle(&key);
-                        answered |= asking;
+                        is_settled |= is_reading;
                     }
                     _ => {
                         settled.forget(&key);
-                        (asking, answered) = (false, false);
+                        (is_reading, is_settled) = (false, false);
                     }
                 }
             }

@@ -8,8 +8,9 @@ use crate::{
 };
 
 impl Loop {
-    /// Begins a pass over an object; `None` if another replica holds the shard of the object, or if its shard is unknown. A key of
-    /// another replica may be in the queue: an event handler maps objects to it, or the object left the cache with its shard.
+    /// Begins a pass over an object, if this replica holds the shard of the object, which follows from its uid. `None` if another replica
+    /// holds the shard, or if the uid is unknown. The key of such an object can be in the queue: an event handler maps another object to
+    /// it, or the object left the cache when this replica lost its shard.
     pub(crate) async fn begin_shard_pass(&self, key: &ObjectKey) -> Option<ShardPass> {
         let Some(shards) = &self.shared.shards else { return Some(ShardPass::without_shards()) };
         let cached = self.source.objects().store().get(key).map(|entry| entry.header.uid.clone());
@@ -21,8 +22,8 @@ impl Loop {
         shards.begin_pass(&uid)
     }
 
-    /// Keeps the uid of a deleted primary for its last pass. Returns false, and forgets the primary, if it only left the cache because
-    /// another replica holds its shard.
+    /// Stores the uid of a primary that left the cache for its last pass, and returns `true`. Returns `false`, and drops the state of the
+    /// primary, if it was not deleted but left the cache because another replica holds its shard.
     pub(crate) fn note_deleted(&self, header: &Header) -> bool {
         let Some(shards) = &self.shared.shards else { return true };
         let is_own = shards.contains(&header.uid);
@@ -34,7 +35,8 @@ impl Loop {
         is_own
     }
 
-    /// Forgets a primary that left the cache because this replica no longer holds its shard. It still exists, so nothing is written.
+    /// Drops the state of a primary that left the cache because this replica no longer holds its shard. The object still exists, so nothing
+    /// is written to the API server.
     pub(crate) fn forget_dropped(&self, key: &ObjectKey) {
         self.forget(key);
         self.settled.forget(key);
@@ -43,7 +45,8 @@ impl Loop {
         referrers.set(key, Vec::new());
     }
 
-    /// Reads the uid of an object outside the selection of the controller, which has to be torn down.
+    /// Reads the uid of an object that exists outside the controller's label and field selection, from the API server. `None` for any other
+    /// object, and after an error, which is logged.
     async fn uid_of_deselected(&self, key: &ObjectKey) -> Option<Uid> {
         if !self.source.has_selector() {
             return None;

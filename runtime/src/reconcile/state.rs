@@ -84,7 +84,7 @@ impl ObjectStates {
         self.read(&header.key, &header.uid, |state| state.finalizer_removed)
     }
 
-    /// Records that the finalizer was removed, and drops the rest of the state.
+    /// Drops the state of an object whose finalizer was removed. If the object is being deleted, keeps the fact that it was removed.
     pub(super) fn set_finalizer_removed(&self, header: &Header) {
         self.update(&header.key, &header.uid, |state| {
             *state = ObjectState { finalizer_removed: header.deleting, ..ObjectState::default() };
@@ -103,6 +103,7 @@ impl ObjectStates {
         self.read(&header.key, &header.uid, |state| state.status_uncertain)
     }
 
+    /// Records whether the stored status may differ from the cached one, because a failed status write may have been stored nevertheless.
     pub(super) fn set_status_uncertain(&self, header: &Header, is_uncertain: bool) {
         if is_uncertain || self.is_status_uncertain(header) {
             self.update(&header.key, &header.uid, |state| state.status_uncertain = is_uncertain);
@@ -133,7 +134,7 @@ impl ObjectStates {
         self.searched.lock().forget(key);
     }
 
-    /// Records whether a pass over the object ended ready.
+    /// Records whether a pass over the object ended ready; if not, keeps the time of the first of the consecutive unready passes.
     pub(super) fn note_readiness(&self, key: &ObjectKey, uid: &Uid, is_ready: bool) {
         let mut states = self.states.lock();
         match states.get(key, uid).and_then(|state| state.unready_since) {
@@ -148,7 +149,8 @@ impl ObjectStates {
         self.update(key, uid, |state| Repetition::count(&mut state.repetition, is_failure, report))
     }
 
-    /// Drops the count of reports of an object, because a pass succeeded. Returns how often the failure that ends was reported.
+    /// Drops the count of reports of an object, because a pass succeeded. Returns how often the last failure was reported; `None` if the
+    /// passes before did not fail.
     pub(super) fn end_reports(&self, key: &ObjectKey, uid: &Uid) -> Option<u32> {
         if self.read(key, uid, |state| state.repetition.is_none()) {
             return None;
@@ -157,14 +159,14 @@ impl ObjectStates {
         ended.filter(|ended| ended.is_failure).map(Repetition::times)
     }
 
-    /// Returns the number of objects whose last pass did not end ready, and the earliest time since when one of them has been so.
+    /// Returns the number of objects whose last pass did not end ready, and the time since when the first of them has not been ready.
     pub(super) fn unconverged(&self) -> (usize, Option<Instant>) {
         let states = self.states.lock();
         let unready = states.values().filter_map(|state| state.unready_since);
         unready.fold((0, None), |(count, first), since| (count + 1, first.into_iter().chain([since]).min()))
     }
 
-    /// Turns a persistent conflict into an unexpected error.
+    /// Turns a conflict into an unexpected error if the object had many consecutive conflicts before; returns any other outcome unchanged.
     pub(super) fn escalate_conflict(&self, key: &ObjectKey, uid: &Uid, outcome: Result<()>) -> Result<()> {
         outcome.map_err(|error| match error {
             Error::Conflict(source) if self.has_persistent_conflict(key, uid) => Error::Unexpected(source),
@@ -187,8 +189,8 @@ impl ObjectStates {
         self.update(key, uid, |state| (state.failures, state.conflicts) = (0, 0));
     }
 
-    /// Counts a change of spec, labels or annotations. Returns whether it ends the backoff: only the first
-    /// [`MAX_BACKOFF_RESETS`] of consecutive changes do.
+    /// Counts a change of spec, labels or annotations at `now`. Returns whether the change ends the backoff: the first
+    /// [`MAX_BACKOFF_RESETS`] of consecutive changes do, and later ones do not, since they come from another controller.
     pub(super) fn allow_backoff_reset(&self, key: &ObjectKey, uid: &Uid, now: Instant) -> bool {
         self.update(key, uid, |state| {
             let is_consecutive =
@@ -199,8 +201,8 @@ impl ObjectStates {
         })
     }
 
-    /// Counts the result of a pass. Returns the count before it: of consecutive conflicts if the pass ended with a conflict, else
-    /// of consecutive failures.
+    /// Counts the result of a pass as a failure or a conflict; any other result resets both counts, except that of a skipped pass. Returns
+    /// the count before this pass: of consecutive conflicts if the pass ended with a conflict, else of consecutive failures.
     pub(super) fn count_failures(&self, key: &ObjectKey, uid: &Uid, next: Next) -> u32 {
         let (failures, conflicts) = self.read(key, uid, |state| (state.failures, state.conflicts));
         let counts = match next {
@@ -226,7 +228,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn of_many_changes_in_a_row_only_the_first_end_a_backoff() {
+    async fn only_the_first_of_many_consecutive_changes_end_a_backoff() {
         let (states, (key, uid)) = (ObjectStates::default(), object());
         let ends = || states.allow_backoff_reset(&key, &uid, Instant::now());
         for _ in 0..MAX_BACKOFF_RESETS {

@@ -26,21 +26,24 @@ impl Loop {
     /// The first write to an object in a process also removes the fields that only an earlier release of the operator wrote; if
     /// there are such fields, the status is written even if nothing else differs.
     pub(super) async fn write_status(&self, report: OutcomeReport<'_>, verdict: &Verdict) -> Result<bool> {
-        let OutcomeReport { entry, version, stored, status: of_nodes, chain, .. } = report;
+        let OutcomeReport { entry, version, stored, status: node_status, chain, .. } = report;
         let header = &entry.header;
         let now = self.shared.environment.now();
+        // A failed status write may have been stored nevertheless: then the cached status is not trusted.
         let is_uncertain = self.states.is_status_uncertain(header);
         let is_searched = header.deleting || self.states.is_status_searched(header);
-        let is_up_to_date =
-            !is_uncertain && of_nodes.is_none() && has_conditions(stored.conditions(), verdict, header.generation, now);
+        let is_up_to_date = !is_uncertain
+            && node_status.is_none()
+            && has_conditions(stored.conditions(), verdict, header.generation, now);
+        // Most passes end here: they compare only the conditions, and don't copy the status.
         if is_up_to_date && is_searched {
             return Ok(false);
         }
         let stored = stored.status();
-        let status = match of_nodes {
+        let status = match node_status {
             None if is_up_to_date => stored.clone(),
-            of_nodes => {
-                let status = of_nodes.unwrap_or_else(|| stored.clone());
+            node_status => {
+                let status = node_status.unwrap_or_else(|| stored.clone());
                 with_conditions(status, verdict, header.generation, now)?
             }
         };
@@ -55,8 +58,8 @@ impl Loop {
         }
         let chained = self.shared.chains.begin_write(self.source.kind(), &header.key, chain);
         let version = self.source.write_status(header, version, object).await.inspect_err(|error| {
-            // The server may have stored it nevertheless. The event of that write alone starts no pass, so the next pass must not
-            // trust the cached status.
+            // The server may have stored the status nevertheless. The event of this write alone starts no pass, so the next pass must
+            // not trust the cached status.
             if !matches!(error, Error::Conflict(_)) {
                 self.states.set_status_uncertain(header, true);
             }
@@ -82,19 +85,20 @@ impl Loop {
         (available.status != "True").then_some(available.last_transition_time.0)
     }
 
-    /// Reads the status of an object that can't be decoded as a whole.
+    /// Returns the status of an object that can't be decoded into its Rust type, as JSON from the cache; null if it is no valid JSON.
     pub(super) fn stored_status(&self, entry: &Entry<Encoded>) -> RawStatus {
         RawStatus(self.stored_object(entry).map_or(Value::Null, |mut object| object["status"].take()))
     }
 
+    /// Returns the cached object as JSON.
     pub(super) fn stored_object(&self, entry: &Entry<Encoded>) -> Result<Value> {
         let json = entry.value.decode(self.source.objects().codec()).map_err(Error::unexpected)?;
         Ok(serde_json::from_slice(&json)?)
     }
 
-    /// Returns the stored object with the status changed from `before` to `after`, and whether obsolete fields of an earlier
-    /// release were removed from it. Reads the owners of the fields, once per object, and only if the status has fields that its
-    /// type lacks.
+    /// Returns the stored object with the status changed from `before` to `after`, and whether obsolete fields were removed from the
+    /// status: fields that only an earlier release of the operator wrote. Reads the owners of the fields, once per object, if the status
+    /// has fields that its type lacks.
     async fn object_with_status(&self, entry: &Entry<Encoded>, before: &Value, after: &Value) -> Result<(Value, bool)> {
         let mut object = self.stored_object(entry)?;
         let mut status = object["status"].take();
@@ -115,7 +119,8 @@ fn has_conditions(stored: &Status, verdict: &Verdict, generation: i64, now: Time
     after == *stored
 }
 
-/// Sets the conditions of the verdict in a status, and the observed generation if the verdict is about the whole object.
+/// Returns a status with the conditions of the verdict, and with `observedGeneration` if the controller has no prefix for its condition
+/// types, so that its conditions describe the whole object.
 fn with_conditions(status: Value, verdict: &Verdict, generation: i64, now: Timestamp) -> Result<Value> {
     let mut status = if status.is_object() { status } else { json!({}) };
     let mut conditions: Vec<Condition> = match status["conditions"].take() {

@@ -7,9 +7,10 @@
 
 use serde_json::{Map, Value};
 
-/// Merges the change from `before` to `after`, both as the operator's type encodes them, into the stored JSON.
+/// Merges the change of a status from `before` to `after`, both as the operator's Rust type encodes them, into the stored JSON, and returns
+/// the result.
 ///
-/// A field without a change keeps its stored value, byte for byte. A list item without a change keeps the fields that the type
+/// A field without a change keeps its stored value, byte for byte. A list item without a change keeps the fields that the Rust type
 /// doesn't know; a changed item is replaced.
 pub(super) fn merge_change(stored: Value, before: &Value, after: &Value) -> Value {
     match (stored, before, after) {
@@ -22,8 +23,8 @@ pub(super) fn merge_change(stored: Value, before: &Value, after: &Value) -> Valu
     }
 }
 
-/// Merges the fields of an object: adds, changes and removes those that differ between `before` and `after`, and keeps the other
-/// stored ones.
+/// Merges the change from `before` to `after` into the fields of a stored object: adds, changes and removes the fields that differ, and
+/// keeps all other stored fields.
 fn merge_fields(mut stored: Map<String, Value>, before: &Map<String, Value>, after: &Map<String, Value>) -> Value {
     stored.retain(|name, _| !before.contains_key(name) || after.contains_key(name));
     for (name, value) in after {
@@ -40,7 +41,7 @@ fn merge_fields(mut stored: Map<String, Value>, before: &Map<String, Value>, aft
 }
 
 /// Merges the items of a list: an item of `after` that `before` contains keeps its stored value, even if it has moved.
-/// `before` is `stored` as the operator's type encodes it, so both have the same length and the same order.
+/// `before` is `stored` as the operator's Rust type encodes it, so the two lists have the same length and order.
 fn merge_items(stored: &[Value], before: &[Value], after: &[Value]) -> Value {
     // The same position comes first: items that are equal in the operator's type may have different stored fields.
     let position_before = |at: usize, item: &Value| match before.get(at) {
@@ -51,7 +52,7 @@ fn merge_items(stored: &[Value], before: &[Value], after: &[Value]) -> Value {
     Value::Array(items.cloned().collect())
 }
 
-/// Returns whether `stored` has a field that `known` (the status as its type encodes it) lacks. Lists are compared item by item
+/// Returns whether `stored` has a field that `known` lacks: the same status as its Rust type encodes it. Lists are compared item by item
 /// if they have the same length.
 pub(super) fn has_unknown_fields(stored: &Value, known: &Value) -> bool {
     match (stored, known) {
@@ -82,8 +83,8 @@ impl<'a> StatusOwners<'a> {
         Self { ours, others, is_in_ours: false, is_in_others: false }
     }
 
-    /// Returns the owners of the field or list item at this path element. A value whose parts no manager owns is owned as a
-    /// whole.
+    /// Returns the owners of the field (`f:name`) or list item (`k:{...}`) at this path element within the value. If no set has path
+    /// elements within it, the managers whose sets contain it own it as a whole, with everything in it.
     fn of_part(&self, element: &str) -> Self {
         let subsets = |sets: &[&'a Value]| sets.iter().filter_map(|set| set.get(element)).collect::<Vec<_>>();
         let is_leaf = |set: &&Value| set.as_object().is_none_or(Map::is_empty);
@@ -94,7 +95,7 @@ impl<'a> StatusOwners<'a> {
         Self { ours, others, is_in_ours, is_in_others }
     }
 
-    /// Returns the owners of a list item. An item has none if no set has its key and no manager owns the whole list.
+    /// Returns the owners of a list item. If no set of fields has the key of the item, its owners are the managers that own the whole list.
     fn of_item(&self, item: &Value) -> Self {
         // `k:{"name":"a"}` is the item whose key fields have these values.
         let is_item_key = |element: &str| {
@@ -115,11 +116,12 @@ impl<'a> StatusOwners<'a> {
     }
 }
 
-/// Removes the obsolete fields: those that `known` lacks and that only the operator owns, so an earlier release wrote them.
-/// Fields of other managers and fields without an owner stay. Returns whether there were obsolete fields.
+/// Removes the obsolete fields from a stored status: fields that `known`, the status as its Rust type encodes it, lacks and that only the
+/// operator owns, so that an earlier release of the operator must have written them. Fields of other managers and fields without an owner
+/// stay. Returns whether there were obsolete fields.
 ///
-/// Where a field is removed, the fields that `known` has and the object lacks are added: one may be the new name (`serde(alias)`)
-/// of the removed field.
+/// Where a field is removed, the fields that `known` has and the object lacks are added: the new name (`serde(alias)`) of the removed
+/// field may be among them.
 pub(super) fn remove_obsolete(stored: &mut Value, known: &Value, owners: &StatusOwners<'_>) -> bool {
     match (stored, known) {
         (Value::Object(stored), Value::Object(known)) => remove_fields(stored, known, owners),
@@ -141,6 +143,7 @@ fn remove_fields(stored: &mut Map<String, Value>, known: &Map<String, Value>, ow
         let owners = owners.of_part(&format!("f:{name}"));
         match known.get(name) {
             Some(known) => removed_nested |= remove_obsolete(value, known, &owners),
+            // The closure returns whether the field stays.
             None => return value.is_null() || !owners.is_ours_alone(),
         }
         true
@@ -177,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn only_fields_of_the_operator_alone_are_given_up() {
+    fn only_fields_that_the_operator_alone_owns_are_removed() {
         let known = json!({"kept": {"a": 1}});
         let stored = json!({"kept": {"a": 1, "old": 2}, "ours": 1, "shared": 1, "theirs": 1, "unowned": 1});
         let ours = json!({"f:kept": {"f:a": {}, "f:old": {}}, "f:ours": {}, "f:shared": {}});
@@ -189,12 +192,13 @@ mod tests {
         assert!(!removes_obsolete(&mut left, &known, &ours, &others));
     }
 
+    /// Removes the obsolete fields by one set of fields of the operator (`ours`) and one of other managers.
     fn removes_obsolete(stored: &mut Value, known: &Value, ours: &Value, others: &Value) -> bool {
         remove_obsolete(stored, known, &StatusOwners::new(std::slice::from_ref(ours), std::slice::from_ref(others)))
     }
 
     #[test]
-    fn given_up_fields_leave_the_items_of_keyed_and_of_atomic_lists() {
+    fn obsolete_fields_are_removed_from_the_items_of_keyed_and_of_atomic_lists() {
         let known = json!({"keyed": [{"name": "a", "up": true}, {"name": "b"}], "atomic": [{"n": 1, "in": {"m": 1}}]});
         let stored = json!({
             "keyed": [{"name": "a", "up": true, "old": 1, "theirs": 1}, {"name": "b", "old": 1, "unowned": 1}],
@@ -214,7 +218,7 @@ mod tests {
         assert!(removes_obsolete(&mut left, &known, &ours, &json!({"f:keyed": theirs})));
         let kept = json!([{"name": "a", "up": true, "theirs": 1}, {"name": "b", "unowned": 1}]);
         assert_eq!(left, json!({"keyed": kept, "atomic": known["atomic"]}));
-        // What others own as a whole, too, stays as it is.
+        // A list that another manager owns as a whole, too, does not change.
         let mut shared = json!({"atomic": stored["atomic"]});
         assert!(!removes_obsolete(&mut shared, &known, &ours, &json!({"f:atomic": {}})));
         assert_eq!(shared["atomic"], stored["atomic"]);
@@ -228,75 +232,76 @@ mod tests {
         assert_eq!(stored, json!({"endpoints": [{"name": "a", "address": "x"}]}));
     }
 
-    /// Returns the typed view of JSON: only the fields whose name is a letter before `n`.
-    fn view(value: &Value) -> Value {
+    /// Returns JSON as a Rust type would encode it that knows only the fields whose name is a letter before `n`.
+    fn typed(value: &Value) -> Value {
         match value {
             Value::Object(fields) => {
                 let known = fields.iter().filter(|(name, _)| name.as_str() < "n");
-                known.map(|(name, value)| (name.clone(), view(value))).collect()
+                known.map(|(name, value)| (name.clone(), typed(value))).collect()
             }
-            Value::Array(items) => items.iter().map(view).collect(),
+            Value::Array(items) => items.iter().map(typed).collect(),
             other => other.clone(),
         }
     }
 
-    /// Collects the fields outside lists that the typed view leaves out.
-    fn unknown(value: &Value, path: &str, found: &mut Vec<(String, Value)>) {
+    /// Adds the paths and values of the fields that [`typed`] leaves out to `found`, except those in lists.
+    fn add_unknown(value: &Value, path: &str, found: &mut Vec<(String, Value)>) {
         for (name, value) in value.as_object().into_iter().flatten() {
             let path = format!("{path}.{name}");
-            if name.as_str() < "n" { unknown(value, &path, found) } else { found.push((path, value.clone())) }
+            if name.as_str() < "n" { add_unknown(value, &path, found) } else { found.push((path, value.clone())) }
         }
     }
 
-    fn random(dice: &Seeded, depth: u64) -> Value {
+    /// Returns random JSON with `depth` levels of lists and objects.
+    fn random_json(dice: &Seeded, depth: u64) -> Value {
         match dice.bits() % if depth == 0 { 2 } else { 5 } {
             0 => json!(dice.bits() % 3),
             1 => json!(["x", "y", "z"][(dice.bits() % 3) as usize]),
-            2 => (0..dice.bits() % 3).map(|_| random(dice, depth - 1)).collect(),
+            2 => (0..dice.bits() % 3).map(|_| random_json(dice, depth - 1)).collect(),
             _ => {
                 let names = ["a", "b", "c", "x", "y"].iter().filter(|_| dice.bits().is_multiple_of(2));
-                names.map(|name| ((*name).to_owned(), random(dice, depth - 1))).collect()
+                names.map(|name| ((*name).to_owned(), random_json(dice, depth - 1))).collect()
             }
         }
     }
 
-    /// Returns a change that keeps the shape of objects, as one of the same type does.
-    fn changed(dice: &Seeded, value: &Value) -> Value {
+    /// Returns the value after a random change of the kind that a Rust type can make: the values of fields change, and fields disappear.
+    fn change_randomly(dice: &Seeded, value: &Value) -> Value {
         match value {
-            _ if dice.bits().is_multiple_of(6) => view(&random(dice, 1)),
+            _ if dice.bits().is_multiple_of(6) => typed(&random_json(dice, 1)),
             Value::Object(fields) => {
                 let kept = fields.iter().filter(|_| !dice.bits().is_multiple_of(5));
-                kept.map(|(name, value)| (name.clone(), changed(dice, value))).collect()
+                kept.map(|(name, value)| (name.clone(), change_randomly(dice, value))).collect()
             }
             other => other.clone(),
         }
     }
 
     #[test]
-    fn any_change_is_carried_out_and_loses_nothing_unknown_beside_it() {
+    fn any_change_is_made_and_no_unknown_field_beside_it_is_lost() {
         for seed in 0..20_000 {
             let dice = Seeded::new(seed);
             let stored =
-                Value::Object((0..4).map(|at| (["a", "b", "x", "y"][at].to_owned(), random(&dice, 3))).collect());
-            let before = view(&stored);
-            let mut after = changed(&dice, &before);
+                Value::Object((0..4).map(|at| (["a", "b", "x", "y"][at].to_owned(), random_json(&dice, 3))).collect());
+            let before = typed(&stored);
+            let mut after = change_randomly(&dice, &before);
             if !after.is_object() {
                 after = json!({});
             }
             let written = merge_change(stored.clone(), &before, &after);
-            assert_eq!(view(&written), after, "seed {seed}: {stored} became {written}");
-            let (mut had, mut has) = (Vec::new(), Vec::new());
-            unknown(&stored, "", &mut had);
-            unknown(&written, "", &mut has);
-            // What is inside of a field that was replaced by another sort of value, or removed, goes with it.
-            let lives = |path: &str| {
+            assert_eq!(typed(&written), after, "seed {seed}: {stored} became {written}");
+            let (mut unknown_before, mut unknown_after) = (Vec::new(), Vec::new());
+            add_unknown(&stored, "", &mut unknown_before);
+            add_unknown(&written, "", &mut unknown_after);
+            // A field that was removed, or replaced by a value that is no object, takes the unknown fields in it along.
+            let has_parent = |path: &str| {
                 let mut steps = path.trim_start_matches('.').split('.').collect::<Vec<_>>();
                 steps.pop();
                 let at = |value: &Value| steps.iter().try_fold(value.clone(), |at, step| at.get(step).cloned());
                 at(&after).is_some_and(|at| at.is_object())
             };
-            had.retain(|(path, _)| lives(path));
-            assert_eq!(has, had, "seed {seed}: {stored} became {written} for {after}");
+            unknown_before.retain(|(path, _)| has_parent(path));
+            assert_eq!(unknown_after, unknown_before, "seed {seed}: {stored} became {written} for {after}");
         }
     }
 }

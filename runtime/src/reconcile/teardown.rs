@@ -30,6 +30,7 @@ impl Loop {
         if self.is_orphaning(header) {
             return self.orphan_children(entry, primary).await.map(NextPass::from);
         }
+        // Objects that still reference the primary delay its teardown.
         let result = match self.wait_for_referrers(header, primary).await.and_then(|()| self.references_of(primary)) {
             Ok(pointers) => {
                 // A reference that can't be resolved now is no error: the end of the teardown releases all references.
@@ -48,8 +49,9 @@ impl Loop {
         Ok(requeue.apply_to(next, None))
     }
 
-    /// Tears down a primary that can't be decoded. If its tree has only nodes that apply objects, their children are found in the
-    /// cache and deleted. A hand-written node needs the decoded primary, so then the teardown fails with `error`.
+    /// Tears down a primary that can't be decoded. If all nodes of its tree apply objects, the children are found in the cache and deleted.
+    /// A tree with other nodes, such as hand-written code, needs the decoded primary, so its teardown fails with `error`, the decoding
+    /// error.
     pub(super) async fn tear_down_undecodable(&self, entry: &Entry<Encoded>, error: Error) -> Result<Next> {
         let header = &entry.header;
         let stored = self.stored_status(entry);
@@ -75,8 +77,8 @@ impl Loop {
         self.finish_teardown(entry, outcome, &stored, None).await
     }
 
-    /// Tears down a primary that is deleted with the propagation policy `Orphan`. The release of the children does not wait for
-    /// the objects that reference the primary, as the garbage collector doesn't either.
+    /// Tears down a primary that is deleted with the propagation policy `Orphan`: removes the owner and the operator's marks from its
+    /// children, which stay. Then waits for the objects that reference the primary; the children don't wait, as in the garbage collector.
     async fn orphan_children(&self, entry: &Entry<Encoded>, stored: &dyn StoredStatus) -> Result<Next> {
         let header = &entry.header;
         let outcome = match self.release_children(header).await {
@@ -86,8 +88,8 @@ impl Loop {
         self.finish_teardown(entry, outcome, stored, None).await
     }
 
-    /// Releases the references, removes the finalizer and drops the state of the children if the tree is torn down; else reports
-    /// the outcome in the status. Returns when the next pass runs.
+    /// Ends a pass of a teardown. If `outcome` is a success, the tree is torn down: releases the references of the primary, removes its
+    /// finalizer, and drops the state of its children. Else reports the outcome in the status. Returns when the next pass runs.
     async fn finish_teardown(
         &self,
         entry: &Entry<Encoded>,
@@ -99,7 +101,7 @@ impl Loop {
         match outcome {
             Ok(()) => {
                 self.release_all_references(&header.key).await?;
-                // There is no last status write: the object ends with the next call.
+                // The status is not written once more, since the object ends with the next call.
                 let version = self.source.remove_finalizer(header, &self.finalizer).await?;
                 if self.source.objects().store().get(&header.key).is_none() {
                     // The object is not selected: the watch never delivers the write, so no pass may wait for it.
@@ -127,9 +129,9 @@ impl Loop {
         }
     }
 
-    /// Returns whether the finalizer was removed and only the cache does not show it yet. The version can't tell: the response to
-    /// the removal of the last finalizer has the version of before. The state is final, because the API server accepts no new
-    /// finalizer on an object that is being deleted.
+    /// Returns whether the operator has removed its finalizer from an object that is being deleted, even if the cache still has the
+    /// finalizer. The resourceVersion can't tell, since the response to the removal of the last finalizer has the old version. The API
+    /// server accepts no new finalizer on such an object, so the state is final.
     pub(super) fn is_finalizer_removed(&self, header: &Header) -> bool {
         header.deleting && self.states.is_finalizer_removed(header)
     }
@@ -154,18 +156,18 @@ impl Loop {
     }
 }
 
-/// Deletes the children of these nodes, in reverse order, as far as the cache has them.
+/// Deletes the cached children of the nodes of a tree, in reverse order of the nodes. Each node has its path without item keys.
 async fn delete_children(
     core: &PassCore<'_>,
     tree: &'static Shape,
     nodes: Vec<(String, &'static Shape)>,
 ) -> Result<()> {
-    for (plain, shape) in nodes.into_iter().rev() {
+    for (path, shape) in nodes.into_iter().rev() {
         // A kind that the cluster no longer serves does not hold up the teardown.
-        let options = ResourceOptions { if_api: true, ..tree.resource_options(&plain) };
+        let options = ResourceOptions { if_api: true, ..tree.resource_options(&path) };
         // In the reverse of the order in which they are created, like the nodes.
         for kind in shape.applied_kinds().into_iter().rev() {
-            for node in core.node_paths(&kind, &plain)? {
+            for node in core.node_paths(&kind, &path)? {
                 core.converge(&node, &kind, options, None, Vec::new()).await?;
             }
         }
@@ -173,13 +175,14 @@ async fn delete_children(
     Ok(())
 }
 
-/// Collects the nodes of a tree that apply objects, with their paths. Returns whether all nodes except groups do.
+/// Adds the nodes of a tree that apply objects to `nodes`, with their paths. Returns whether all nodes except groups apply objects, so that
+/// the tree can be torn down without the decoded primary.
 fn collect_applying_nodes(shape: &'static Shape, nodes: &mut Vec<(String, &'static Shape)>) -> bool {
     let mut all_apply = true;
-    shape.walk(&mut |stop| match stop.shape.node {
-        // The connection to its cluster needs the decoded primary.
-        _ if stop.edge.is_some_and(|edge| edge.remote) => all_apply = false,
-        Node::Resource | Node::Manifest(_) | Node::Application(_) => nodes.push((stop.path.to_owned(), stop.shape)),
+    shape.walk(&mut |visit| match visit.shape.node {
+        // The connection to another cluster needs the decoded primary.
+        _ if visit.edge.is_some_and(|edge| edge.remote) => all_apply = false,
+        Node::Resource | Node::Manifest(_) | Node::Application(_) => nodes.push((visit.path.to_owned(), visit.shape)),
         Node::Group { .. } => {}
         Node::External(_) | Node::Custom => all_apply = false,
     });

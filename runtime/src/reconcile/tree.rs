@@ -65,6 +65,7 @@ struct TreePrimary<O: Owner, P> {
 pub(crate) type ResyncPeriodFn<K> = Arc<dyn Fn(&K) -> Option<Duration> + Send + Sync>;
 
 impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> Reconciler for TreeReconciler<O, P> {
+    /// Decodes an object into its Rust type, or returns the cached decoding, with the options of the controller for its tree.
     fn decode(&self, entry: &Entry<Encoded>) -> Result<Box<dyn DecodedPrimary + '_>, ReadError> {
         let (decoded, options) = (self.reader.get(entry)?, self.options.clone());
         let resync_period = self.resync_period.clone();
@@ -93,8 +94,9 @@ impl<O: Owner, P> StoredStatus for TreePrimary<O, P> {
         self.decoded.object.status().map_or(Value::Null, status_value)
     }
 
+    /// Returns the stored conditions and observed generation, decoded at the first call; empty if they can't be decoded.
     fn conditions(&self) -> &Status {
-        // The type of the status is the user's, so it is encoded as JSON, of which only the conditions are decoded.
+        // The user defines the type of the status, so the status is encoded as JSON, from which only the conditions are decoded.
         let decode = || serde_json::from_slice(&serde_json::to_vec(self.decoded.object.status()?).ok()?).ok();
         self.decoded.conditions.get_or_init(|| decode().unwrap_or_default())
     }
@@ -105,6 +107,7 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> DecodedPri
         self.decoded.object.paused()
     }
 
+    /// Returns the result of the user's function for the resync period of this object; `None` if there is no such function.
     fn resync_period(&self) -> Result<Option<Duration>> {
         let Some(resync_period) = &self.resync_period else { return Ok(None) };
         catch(Closure::ResyncPeriod, || resync_period(&self.decoded.object)).map_err(Error::unexpected)
@@ -115,7 +118,10 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> DecodedPri
         Pointer::all(O::Object::REFERENCES, object, object.metadata().namespace.as_deref())
     }
 
+    /// Provisions or deprovisions the tree, then deletes the objects whose deletion the nodes have deferred and restores lost labels.
+    /// Returns the worst outcome of these steps, the changed status and the side effects.
     fn run_tree<'a>(&'a self, mut core: PassCore<'a>, direction: Direction) -> BoxFuture<'a, TreeResult> {
+        // In a teardown no node wants an object, so there is nothing to plan.
         if direction == Direction::Up {
             core.planner = Some(self);
         }
@@ -150,6 +156,8 @@ impl<O: Owner<Item = ()>, P: Provision<O> + Provisioner<Inputs = ()>> Planner fo
         String::new()
     }
 
+    /// Runs the build functions of the tree in a pass that makes no calls, and returns which objects the nodes want (claim). The plan is
+    /// complete if all build functions succeed.
     fn plan<'p>(&'p self, core: PassCore<'p>) -> BoxFuture<'p, Plan> {
         async move {
             let pass = Pass::new(&self.decoded.object, &*self.options, core);

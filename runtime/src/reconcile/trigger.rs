@@ -10,8 +10,9 @@ use crate::{
 use serde_json::Value;
 
 impl Loop {
-    /// Returns the significance of an update of a primary: whether it starts a pass, and whether it ends the backoff. While a
-    /// pass over the object runs, this returns `Significance::None`, and the result of that pass includes the significance.
+    /// Returns the significance of an update of a primary: whether it starts a pass, and whether it ends the backoff. An own write has a
+    /// low significance. While a pass over the object runs, this returns `Significance::None`; the result of the pass then includes the
+    /// significance, because the versions of its own writes are known only at its end.
     pub(crate) fn significance_of(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Significance {
         let (header, significance) = (&new.header, self.significance_for_others(old, new));
         let (key, uid, version) = (&header.key, &header.uid, &header.resource_version);
@@ -20,9 +21,10 @@ impl Loop {
         self.apply_change(header, significance)
     }
 
-    /// Returns the significance of an update that another client wrote.
+    /// Returns the significance of an update of a primary if another client wrote it, and not the operator.
     fn significance_for_others(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Significance {
         let (before, after) = (&old.header, &new.header);
+        // A re-created object, a deletion, a change of the selection, and the annotation that requests a pass always start a pass.
         let is_request = before.uid != after.uid
             || before.deleting != after.deleting
             || self.is_selected(before) != self.is_selected(after)
@@ -34,8 +36,8 @@ impl Loop {
         }
     }
 
-    /// Returns the significance of an update by the controller's own predicate, or by the default one: a change of the wanted
-    /// state.
+    /// Returns the significance of an update of a primary by the controller's own predicate, or by the default predicate, which accepts
+    /// changes of the wanted state (generation, or content of a foreign kind).
     fn significance_by_predicate(&self, old: &Entry<Encoded>, new: &Entry<Encoded>) -> Significance {
         let by_default = || match self.wanted_state(old) != self.wanted_state(new) {
             true => Significance::UserChange,
@@ -49,6 +51,7 @@ impl Loop {
             (Some(before), Some(after)) => (predicate.passes)(&before, &after),
             // The predicate panicked, so the change may matter.
             _ if !panics.0.is_empty() => true,
+            // A state can't be decoded.
             _ => return by_default(),
         };
         let is_by_user = || {
@@ -73,24 +76,24 @@ impl Loop {
         })
     }
 
-    /// Returns whether the operator's finalizer was added or removed. On an object that is being torn down every finalizer
-    /// counts, because the teardown waits for those of references.
+    /// Returns whether the operator's finalizer was added or removed. On an object that is being torn down, a change of any finalizer
+    /// counts, because the teardown waits for the finalizers of references.
     fn has_finalizer_change(&self, before: &Header, after: &Header) -> bool {
         let has_ours = |header: &Header| header.finalizers.contains(&self.finalizer);
         let is_ending = after.deleting || !self.is_selected(after);
         has_ours(before) != has_ours(after) || is_ending && before.finalizers != after.finalizers
     }
 
-    /// Returns whether the object is a primary of the controller. Of a foreign kind, neither the operator's own namespace nor an
-    /// object that a primary of the same kind owns is one.
+    /// Returns whether the controller reconciles the object: its labels match the selector. For a kind that the operator does not define,
+    /// excludes the operator's own namespace, and objects that a primary of the same kind owns.
     pub(crate) fn is_selected(&self, header: &Header) -> bool {
         self.selection.matches_labels(header)
             && (self.reconciler.owns_status()
                 || !self.is_owned_by_its_kind(header) && !self.is_operator_namespace(header))
     }
 
-    /// Returns whether the object is the namespace of the operator. With a finalizer on it, its deletion would end the operator
-    /// and then wait for the operator forever.
+    /// Returns whether the object is the namespace of the operator, which must get no finalizer: the deletion of the namespace would end
+    /// the operator and then wait forever for the operator to remove the finalizer.
     fn is_operator_namespace(&self, header: &Header) -> bool {
         let kind = self.source.kind();
         kind.group.is_empty() && kind.kind == "Namespace" && header.key.name() == self.shared.namespace
@@ -101,13 +104,14 @@ impl Loop {
     fn is_owned_by_its_kind(&self, header: &Header) -> bool {
         let kind = self.source.kind();
         let owned = header.controller().is_some_and(|owner| owner.is_of_kind(kind));
-        let marked = header.annotations.get(OWNER_ANNOTATION).and_then(|mark| mark.split_once('/'));
-        owned || marked.is_some_and(|(name, _)| name == kind.full_name())
+        // The owner mark, for an owner without an owner reference, begins with the full name of the owner's kind.
+        let mark = header.annotations.get(OWNER_ANNOTATION).and_then(|mark| mark.split_once('/'));
+        owned || mark.is_some_and(|(kind_name, _)| kind_name == kind.full_name())
     }
 
-    /// Returns a text that changes with the wanted state of an object. For the operator's own kinds it is the generation, which
-    /// the API server raises with the spec. A foreign kind may have no generation, and its labels and annotations count as well,
-    /// so it is the digest of the content.
+    /// Returns a text that changes when the wanted state of an object changes. For a kind that the operator defines, this is the
+    /// generation, which the API server raises with each change of the spec. Another kind may have no generation, and its labels and
+    /// annotations count as well, so there it is the digest of the content.
     fn wanted_state(&self, entry: &Entry<Encoded>) -> String {
         if self.reconciler.owns_status() {
             return entry.header.generation.to_string();
@@ -121,8 +125,8 @@ impl Loop {
         self.recent_states.content_digests.get(entry, || Some(self.compute_digest(entry))).unwrap_or_default()
     }
 
-    /// Hashes the content of an object that counts as a change by a user: everything but the status, and of the metadata the
-    /// labels and annotations.
+    /// Computes the digest of the parts of an object that users write: everything except the status and the metadata other than labels and
+    /// annotations.
     fn compute_digest(&self, entry: &Entry<Encoded>) -> String {
         let json = entry.value.decode(self.source.objects().codec()).unwrap_or_default();
         let mut object: Value = serde_json::from_slice(&json).unwrap_or_default();

@@ -13,7 +13,8 @@ pub(crate) enum Direction {
     Down,
 }
 
-/// Converts an outcome to a verdict; `None` for a conflict, which changes no condition.
+/// Converts the outcome of a pass to a verdict, which has the state, reason and message of the status conditions. `None` for a conflict,
+/// which changes no condition.
 pub(crate) fn verdict_of(direction: Direction, outcome: &Result<()>) -> Option<Verdict> {
     let (done, in_progress) = match direction {
         Direction::Up => ("Provisioned", "Provisioning"),
@@ -51,10 +52,17 @@ mod tests {
 
     #[test]
     fn condition_k7_each_outcome_can_be_read_by_kstatus() {
+        // Returns the conditions after an outcome as text; `None` if the outcome changes none.
         let read = |outcome: Result<(), Error>| {
             let mut conditions = Vec::new();
             verdict_of(Direction::Up, &outcome)?.set(&mut conditions, 1, Timestamp::UNIX_EPOCH);
-            Some(conditions.iter().map(|held| format!("{}={}", held.type_, held.status)).collect::<Vec<_>>().join(" "))
+            Some(
+                conditions
+                    .iter()
+                    .map(|condition| format!("{}={}", condition.type_, condition.status))
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            )
         };
         assert_eq!(read(Ok(())).unwrap(), "Available=True Ready=True");
         assert_eq!(
@@ -68,12 +76,13 @@ mod tests {
         assert_eq!(read(Err(Error::Conflict("409".into()))), None);
         let mut conditions = Vec::new();
         timeout_verdict("m").set(&mut conditions, 1, Timestamp::UNIX_EPOCH);
-        let types: Vec<_> = conditions.iter().map(|held| format!("{}={}", held.type_, held.status)).collect();
+        let types: Vec<_> =
+            conditions.iter().map(|condition| format!("{}={}", condition.type_, condition.status)).collect();
         assert_eq!(types.join(" "), stalled);
     }
 
     #[test]
-    fn available_is_false_on_the_way_out() {
+    fn a_teardown_that_succeeds_sets_available_to_false() {
         let mut conditions = Vec::new();
         verdict_of(Direction::Down, &Ok(())).unwrap().set(&mut conditions, 1, Timestamp::UNIX_EPOCH);
         assert_eq!(conditions[0].status, "False");

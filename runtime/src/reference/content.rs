@@ -34,11 +34,13 @@ pub(crate) enum ContentDigest {
 }
 
 impl ContentDigest {
-    /// Computes the digest of an object of a kind with this generation, or 0, from its JSON.
+    /// Computes the digest of an object from its JSON. `generation` is its `metadata.generation`, or 0 if the kind has none. With
+    /// `metadata_only`, the operator watches only the metadata, and the digest ignores all other fields.
     ///
     /// # Errors
     /// Fails if the JSON is invalid.
     pub(crate) fn compute(kind: &Kind, generation: i64, json: &[u8], metadata_only: bool) -> serde_json::Result<Self> {
+        // The generation counts the changes of the spec, so callers compare it, and no hash is needed.
         if generation > 0 {
             return Ok(Self::Generation);
         }
@@ -55,31 +57,34 @@ impl ContentDigest {
             spec.retain(|field, _| !HEARTBEATS.contains(&field.as_str()));
         }
         let mut hasher = DefaultHasher::new();
-        (object, &metadata["labels"], split_annotations(&metadata).1).hash(&mut hasher);
+        let (_, user_annotations) = split_annotations(&metadata);
+        (object, &metadata["labels"], user_annotations).hash(&mut hasher);
         Ok(Self::Object(hasher.finish()))
     }
 
-    /// Computes both hashes of [`ContentDigest::Metadata`].
+    /// Computes both hashes of [`ContentDigest::Metadata`]: `content` changes when a client writes labels, annotations of users, or fields
+    /// outside the metadata except the status; `other` changes when a client writes finalizers, annotations of operators, or the status.
+    /// The entries of `managedFields`, with their times, stand for the fields outside the metadata.
     fn of_metadata(metadata: &Value) -> Self {
         let (mut content, mut other) = (DefaultHasher::new(), DefaultHasher::new());
-        let (own_annotations, annotations) = split_annotations(metadata);
+        let (operator_annotations, user_annotations) = split_annotations(metadata);
         // This annotation of opgen is a hash of the content that an operator has applied.
-        (&metadata["labels"], annotations, own_annotations.get(APPLIED_ANNOTATION)).hash(&mut content);
-        (&metadata["finalizers"], own_annotations).hash(&mut other);
+        (&metadata["labels"], user_annotations, operator_annotations.get(APPLIED_ANNOTATION)).hash(&mut content);
+        (&metadata["finalizers"], operator_annotations).hash(&mut other);
         let entries = metadata["managedFields"].as_array().into_iter().flatten();
         let (of_status, others): (Vec<_>, Vec<_>) = entries.partition(|entry| entry["subresource"] == "status");
         of_status.hash(&mut other);
-        // The order of the entries depends on their times.
+        // The hashes are sorted because the order of the entries depends on their times.
         let mut hashes: Vec<_> = others.into_iter().filter_map(content_entry).map(|entry| hash_of(&entry)).collect();
         hashes.sort_unstable();
         hashes.hash(&mut content);
         Self::Metadata { content: content.finish(), other: other.finish() }
     }
 
-    /// Returns whether the content is the same after a write.
+    /// Compares the digests of an object before a write (`self`) and `after` it. Returns whether the content has not changed.
     pub(crate) fn is_unchanged_by(&self, after: &Self) -> bool {
         match (self, after) {
-            // Each write changes something. If it is not in the metadata, it is in the part that is not watched.
+            // Each write changes a field. If neither hash differs, the field is outside the metadata, so the content has changed.
             (Self::Metadata { content, other }, Self::Metadata { content: content_after, other: other_after }) => {
                 content == content_after && other != other_after
             }
@@ -88,14 +93,14 @@ impl ContentDigest {
     }
 }
 
-/// Returns the annotations of operators, and the other ones.
+/// Returns the annotations of an object in two maps: those that operators set (`opgen.dev/…`), and those that users set.
 fn split_annotations(metadata: &Value) -> (Map<String, Value>, Map<String, Value>) {
     let annotations = metadata["annotations"].as_object().cloned().unwrap_or_default();
     annotations.into_iter().partition(|(name, _)| name.starts_with(ANNOTATION_PREFIX))
 }
 
-/// Returns an entry of `managedFields` without finalizers and annotations of operators; `None` if it has no other fields. Removes
-/// the time of an entry with finalizers, because each write of a finalizer changes it.
+/// Returns a copy of an entry of `managedFields` without finalizers and annotations of operators; `None` if it has no other fields. The
+/// copy has no time if the entry has finalizers, because each write of a finalizer changes this time.
 fn content_entry(entry: &Value) -> Option<Value> {
     let mut entry = entry.clone();
     let fields = entry.get_mut("fieldsV1")?.as_object_mut()?;
@@ -103,8 +108,9 @@ fn content_entry(entry: &Value) -> Option<Value> {
     if let Some(metadata) = fields.get_mut("f:metadata").and_then(Value::as_object_mut) {
         has_finalizers = metadata.remove("f:finalizers").is_some();
         if let Some(annotations) = metadata.get_mut("f:annotations").and_then(Value::as_object_mut) {
-            let is_mark = |name: &str| name.starts_with(ANNOTATION_PREFIX);
-            annotations.retain(|field, _| field != "." && !field.strip_prefix("f:").is_some_and(is_mark));
+            let is_of_operator = |name: &str| name.starts_with(ANNOTATION_PREFIX);
+            // The field `.` stands for the map of annotations itself.
+            annotations.retain(|field, _| field != "." && !field.strip_prefix("f:").is_some_and(is_of_operator));
             if annotations.is_empty() {
                 metadata.remove("f:annotations");
             }
@@ -122,6 +128,7 @@ fn content_entry(entry: &Value) -> Option<Value> {
     Some(entry)
 }
 
+/// Returns the hash of a JSON value, which is stable within the process.
 fn hash_of(value: &Value) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
@@ -150,6 +157,7 @@ mod tests {
         })
     }
 
+    /// Returns an entry of `managedFields`, written at the given second.
     fn entry(manager: &str, operation: &str, second: u32, fields: Value) -> Value {
         let time = format!("2026-03-01T12:00:0{second}Z");
         json!({"manager": manager, "operation": operation, "apiVersion": "v1", "time": time, "fieldsV1": fields})
@@ -163,7 +171,8 @@ mod tests {
         ContentDigest::compute(&kind_of::<ConfigMap>(), 0, object.to_string().as_bytes(), metadata_only).unwrap()
     }
 
-    /// Returns whether the content of an object is the same after a write of the value at `path`.
+    /// Applies `writes`, each the JSON pointer of a field and its new value, to an object. Returns whether its digest shows no change
+    /// of the content.
     fn is_unchanged(metadata_only: bool, writes: &[(&str, Value)]) -> bool {
         let (before, mut after) = (object(), object());
         for (path, value) in writes {
@@ -175,6 +184,7 @@ mod tests {
 
     #[test]
     fn the_content_of_an_object_is_neither_its_status_nor_what_operators_and_the_server_write() {
+        // Writes that leave the content unchanged.
         for (path, value) in [
             ("/status", json!({"phase": "Terminating"})),
             ("/apiVersion", Value::Null),
@@ -185,6 +195,7 @@ mod tests {
         ] {
             assert!(is_unchanged(false, &[(path, value)]), "{path}");
         }
+        // Writes that change the content.
         for (path, value) in [
             ("/data", json!({"net": "red"})),
             ("/immutable", json!(true)),
@@ -196,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_whose_first_annotation_is_a_mark_has_the_same_content() {
+    fn the_first_annotation_of_an_object_does_not_change_the_content_if_an_operator_sets_it() {
         let mut before = object();
         before["metadata"]["annotations"] = Value::Null;
         let mut after = before.clone();
@@ -211,17 +222,20 @@ mod tests {
         assert!(digest.is_unchanged_by(&digest));
     }
 
+    /// The new resourceVersion shows a write, but no field of the metadata shows what the write changed.
     #[test]
     fn a_write_that_the_metadata_does_not_show_has_changed_the_content() {
         assert!(!is_unchanged(true, &[("/metadata/resourceVersion", json!("8"))]));
     }
 
+    /// Each of the `writes` changes `managedFields` together with another field, as the API server does.
     #[test]
-    fn metadata_shows_that_a_write_changed_only_finalizers_marks_or_the_status() {
+    fn metadata_shows_that_a_write_changed_only_finalizers_operator_annotations_or_the_status() {
         let data = || object()["metadata"]["managedFields"][0].clone();
         let mut status = entry("kube-controller-manager", "Update", 2, json!({"f:status": {"f:phase": {}}}));
         status["subresource"] = json!("status");
-        let marks = entry("live", "Apply", 2, json!({"f:metadata": {"f:annotations": {"f:opgen.dev/node": {}}}}));
+        let operator_annotations =
+            entry("live", "Apply", 2, json!({"f:metadata": {"f:annotations": {"f:opgen.dev/node": {}}}}));
         for writes in [
             [
                 ("/metadata/finalizers", json!([REFERENCE])),
@@ -229,7 +243,7 @@ mod tests {
             ],
             [
                 ("/metadata/annotations", json!({"example.com/a": "1", "opgen.dev/node": "base"})),
-                ("/metadata/managedFields", json!([marks, data()])),
+                ("/metadata/managedFields", json!([operator_annotations, data()])),
             ],
             [("/metadata/resourceVersion", json!("8")), ("/metadata/managedFields", json!([data(), status]))],
         ] {
@@ -237,6 +251,7 @@ mod tests {
         }
     }
 
+    /// Each write adds a finalizer and changes the content at the same time.
     #[test]
     fn metadata_shows_a_change_of_the_content_also_with_a_finalizer() {
         let later = entry("kubectl", "Update", 2, json!({"f:data": {"f:net": {}}}));
@@ -249,19 +264,20 @@ mod tests {
         }
     }
 
+    /// One field manager writes the data and the finalizers, so that one entry of `managedFields` contains both.
     #[test]
     fn finalizers_of_the_manager_of_the_content_change_no_content() {
         let fields = |finalizers: Value| json!({"f:data": {"f:net": {}}, "f:metadata": {"f:finalizers": finalizers}});
-        let with = |finalizers: &[&str], second, fields| {
+        let digest_with = |finalizers: &[&str], second, fields| {
             let mut object = object();
             object["metadata"]["finalizers"] = json!(finalizers);
             object["metadata"]["managedFields"] = json!([entry("live", "Update", second, fields)]);
             digest(&object, true)
         };
-        let one = with(&[REFERENCE], 1, fields(json!({".": {}, "v:\"a\"": {}})));
-        let two = with(&[REFERENCE, "other"], 2, fields(json!({".": {}, "v:\"a\"": {}, "v:\"b\"": {}})));
-        assert!(one.is_unchanged_by(&two));
-        let edited = with(&[REFERENCE], 3, fields(json!({".": {}, "v:\"a\"": {}})));
-        assert!(!one.is_unchanged_by(&edited));
+        let before = digest_with(&[REFERENCE], 1, fields(json!({".": {}, "v:\"a\"": {}})));
+        let with_other = digest_with(&[REFERENCE, "other"], 2, fields(json!({".": {}, "v:\"a\"": {}, "v:\"b\"": {}})));
+        assert!(before.is_unchanged_by(&with_other));
+        let edited = digest_with(&[REFERENCE], 3, fields(json!({".": {}, "v:\"a\"": {}})));
+        assert!(!before.is_unchanged_by(&edited));
     }
 }

@@ -16,8 +16,8 @@ use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
 
 impl ControllerState {
-    /// Resolves references to the current set of targets, without duplicates. The second result is an error if some of them can't
-    /// be resolved.
+    /// Resolves the references of an object (`pointers`) to targets: names to one object each, and selectors to all objects that match
+    /// now. Returns the targets without duplicates, and the error of the first reference that can't be resolved.
     pub(crate) fn resolve(
         &self,
         referrer: (&Kind, &ObjectKey),
@@ -28,7 +28,7 @@ impl ControllerState {
             let target =
                 |key, selected| NamedTarget { field: pointer.field, kind: pointer.kind.clone(), key, selected };
             match &pointer.to {
-                // The object would wait for itself, and never release its own finalizer.
+                // An object that references itself would wait for its own readiness, and its finalizer would block its deletion.
                 PointerTarget::One(key) if pointer.kind == *referrer.0 && key == referrer.1 => {
                     let message = format!("{}: it references itself", pointer.field);
                     let error = Error::user_action("ReferenceToItself", message);
@@ -47,7 +47,11 @@ impl ControllerState {
         (NamedTarget::deduplicate(named), outcome)
     }
 
-    /// Checks whether a target may be referenced from the namespace of the referrer. A missing object counts as not allowed.
+    /// Checks whether the namespace rule of a reference allows its target (`key`).
+    ///
+    /// # Errors
+    /// A user action if the target is in another namespace and the field has no `grant`; a yield if the annotation of the target doesn't
+    /// allow the namespace of the referrer, or the target doesn't exist.
     fn is_allowed(&self, pointer: &Pointer, key: &ObjectKey) -> Result<()> {
         let Pointer { field, kind, namespace_rule, .. } = pointer;
         match namespace_rule {
@@ -60,10 +64,11 @@ impl ControllerState {
         }
     }
 
-    /// Checks whether an object of another namespace allows references from `namespace`.
+    /// Checks whether an object of another namespace allows references from `namespace` by its annotation [`ALLOW_FROM`]. `field` names
+    /// the referring field in the message; it is empty for the reference of a node.
     ///
     /// # Errors
-    /// A yield if it doesn't, or doesn't exist.
+    /// A yield (the pass is tried again later) if the object doesn't allow them, or doesn't exist.
     pub(crate) fn check_allowed_from(
         &self,
         namespace: &str,
@@ -82,8 +87,8 @@ impl ControllerState {
         yield_because("ReferenceNotAllowed", message)
     }
 
-    /// Releases the targets of pointers by name that may no longer be referenced: `named` lacks them although their kind has
-    /// synced.
+    /// Removes the finalizer of the referrer from targets that no longer allow the reference: objects that `pointers` contain by name, but
+    /// not `named`, which contains all targets that may be referenced.
     pub(crate) async fn release_refused(
         &self,
         referrer: (&Kind, &ObjectKey),
@@ -93,7 +98,7 @@ impl ControllerState {
         for pointer in pointers.iter().filter(|pointer| pointer.namespace_rule != NamespaceRule::Allowed) {
             let PointerTarget::One(key) = &pointer.to else { continue };
             let is_named = named.iter().any(|named| named.kind == pointer.kind && named.key == *key);
-            // While the informer has not synced, it is unknown whether the target refuses.
+            // While the watch of the target has not synced, its annotation is unknown, and the target keeps the finalizer.
             let targets = self.targets(&pointer.kind)?;
             if !is_named && targets.watched.check_readable().is_ok() {
                 self.release(targets, key, &finalizer_name(referrer.0, referrer.1)).await?;
@@ -102,15 +107,18 @@ impl ControllerState {
         Ok(())
     }
 
-    /// Returns the keys of the objects that a selector matches, without the referrer itself. An object that is being deleted is
-    /// included only if it has the finalizer already.
+    /// Returns the keys of the cached objects that the selector of a reference matches, without the referrer itself. An object that is
+    /// being deleted is included only if it already has the finalizer of the referrer, since a new finalizer would delay its deletion.
+    ///
+    /// # Errors
+    /// A user action if the selector is invalid; fails if the cache has not synced.
     fn matching_keys(&self, (kind, key): (&Kind, &ObjectKey), pointer: &Pointer) -> Result<BTreeSet<ObjectKey>> {
         let PointerTarget::All(selector) = &pointer.to else { return Ok(BTreeSet::new()) };
         if let Some(reason) = selector.invalid_reason() {
             return Err(Error::user_action("InvalidSelector", format!("{}: {reason}", pointer.field)));
         }
         let (targets, finalizer) = (self.targets(&pointer.kind)?, finalizer_name(kind, key));
-        // With a cache that has not synced, all targets would be released.
+        // A cache that has not synced lacks objects, and the caller would release the references to them.
         targets.watched.check_readable()?;
         let is_match = |header: &Header| {
             let is_itself = pointer.kind == *kind && header.key == *key;
@@ -129,7 +137,7 @@ impl ControllerState {
     pub(crate) async fn add_finalizer_to_target(&self, finalizer: &str, named: &NamedTarget) -> Result<()> {
         let (targets, NamedTarget { kind, key, .. }) = (self.targets(&named.kind)?, named);
         targets.watched.check_readable()?;
-        // Without a write, no lock is needed.
+        // If there is nothing to write, the lock of the writers is not needed.
         let _lock = if self.is_held(finalizer, named) { None } else { Some(targets.lock_writes(key).await) };
         let Some(entry) = targets.get(key) else { return missing_target(named) };
         let object = &entry.header;
@@ -152,10 +160,11 @@ impl ControllerState {
         entry.is_none_or(|entry| entry.header.deleting || entry.header.finalizers.contains(finalizer))
     }
 
-    /// Checks whether a target is ready. A target that is being deleted counts as ready, since it waits for the release.
+    /// Checks whether the target of a reference is ready. A target that is being deleted counts as ready: the finalizer keeps it until
+    /// the referrer releases it. A missing target counts as ready if a selector matched it.
     ///
     /// # Errors
-    /// A yield while it is not ready.
+    /// A yield while the target is not ready, or if the reference names it and it doesn't exist.
     pub(crate) fn is_ready(&self, named: &NamedTarget) -> Result<()> {
         let Some(entry) = self.targets(&named.kind)?.get(&named.key) else { return missing_target(named) };
         match &entry.value.readiness {
@@ -168,7 +177,7 @@ impl ControllerState {
         }
     }
 
-    /// Removes the finalizer of a referrer from all targets for which `is_needed` is false.
+    /// Removes the finalizer of a referrer from all objects that have it, except those for which `is_needed` returns true.
     pub(crate) async fn release_except(
         &self,
         finalizer: &str,
@@ -184,14 +193,14 @@ impl ControllerState {
         Ok(())
     }
 
-    /// Removes the finalizer of a referrer from one target. Succeeds if the target is gone.
+    /// Removes the finalizer of a referrer from one target. Succeeds also if the target doesn't exist.
     pub(crate) async fn release(&self, targets: &Targets, key: &ObjectKey, finalizer: &str) -> Result<()> {
         let _lock = targets.lock_writes(key).await;
         let Some(entry) = targets.get(key) else { return Ok(()) };
         let target = Target { kind: &targets.watched.kind, namespace: key.namespace(), name: key.name() };
         match self.client.remove_finalizer(target, &entry.header, finalizer, &self.operator).await {
-            // The next write starts from this response. The removal of the last finalizer of an object in deletion deletes it;
-            // then the response is not stored, and the watch reports the deletion.
+            // The response is stored, so that the next write starts from its resourceVersion. The removal of the last finalizer of an
+            // object in deletion deletes the object; then the response is not stored, and the watch reports the deletion.
             Ok(Some(object)) if !entry.header.deleting || has_finalizers(&object) => targets.store_response(&object),
             Ok(_) => Ok(()),
             Err(error) if error.is_not_found() => Ok(()),
@@ -208,7 +217,7 @@ impl ControllerState {
         targets.ok_or_else(|| Error::terminal("NotWatched", format!("{kind} is not referenced by this controller")))
     }
 
-    /// Returns whether a target had a finalizer and doesn't have it any more.
+    /// Returns whether a change removed a finalizer from a target: the `old` object had it, and the `new` one doesn't have it or is gone.
     pub(crate) fn is_lost(
         finalizer: &str,
         old: Option<&Arc<Entry<TargetState>>>,
@@ -225,7 +234,8 @@ fn has_finalizers(object: &Value) -> bool {
     object["metadata"]["finalizers"].as_array().is_some_and(|finalizers| !finalizers.is_empty())
 }
 
-/// Returns the yield for a target that doesn't exist; `Ok` if a selector matched it, which needs no particular object.
+/// Returns the result for a target that doesn't exist: a yield if the reference names the target, and `Ok` if a selector matched it
+/// before it was deleted.
 fn missing_target(named: &NamedTarget) -> Result<()> {
     if named.selected {
         return Ok(());

@@ -46,7 +46,7 @@ impl Pointer {
         }
     }
 
-    /// Returns all references in the fields of an object.
+    /// Reads the values of the reference fields of an object in `namespace`, and returns a pointer for each name and each selector in them.
     pub(crate) fn all<K>(references: &[ReferenceField<K>], object: &K, namespace: Option<&str>) -> Vec<Self> {
         let pointers_of = |reference: &ReferenceField<K>| {
             let (field, kind) = (reference.field, (reference.kind)());
@@ -61,8 +61,8 @@ impl Pointer {
 }
 
 impl PointerTarget {
-    /// Returns the rule for a referrer in the namespace `home` (`None` if it is cluster-scoped); `granted` if the field has
-    /// `grant`.
+    /// Returns whether a referrer in the namespace `home` (`None` if it is cluster-scoped) may reference this target. `granted` is whether
+    /// the field has the attribute `grant`, with which it can name objects in other namespaces that allow it.
     fn namespace_rule(&self, home: Option<&str>, granted: bool) -> NamespaceRule {
         match (self, home) {
             (Self::One(key), Some(home)) if key.namespace().is_some_and(|namespace| namespace != home) => match granted
@@ -74,7 +74,8 @@ impl PointerTarget {
         }
     }
 
-    /// Returns the target in a field of a referrer in the namespace `home`. A name without a namespace is one in `home`.
+    /// Converts the value of a reference field. `home` is the namespace of the referrer: a name without a namespace names an object in
+    /// `home`, and a selector matches only objects there. A referrer without a namespace, or a cluster-scoped kind, has no such limit.
     fn new(kind: &Kind, home: Option<&str>, target: ReferenceTarget) -> Self {
         let named = |name: NamespacedName| {
             let namespace = name.namespace.as_deref().or(home).filter(|_| kind.namespaced);
@@ -113,8 +114,8 @@ impl NamedTarget {
     }
 }
 
-/// Displays the target with its field: `spec.net: Net shop/blue`.
 impl fmt::Display for NamedTarget {
+    /// Writes the target with its field: `spec.net: Net shop/blue`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.field.is_empty() {
             write!(f, "{}: ", self.field)?;
@@ -140,6 +141,7 @@ mod tests {
     #[test]
     fn only_an_object_of_another_namespace_is_refused_without_a_grant() {
         let kind = crate::kind::kind_of::<k8s_openapi::api::core::v1::ConfigMap>();
+        // The rule for a referrer in `home` whose field names an object in `namespace`.
         let namespace_rule = |home, namespace: Option<&str>, granted| {
             let name = NamespacedName { name: "a".to_owned(), namespace: namespace.map(str::to_owned) };
             PointerTarget::new(&kind, home, ReferenceTarget::Named(name)).namespace_rule(home, granted)

@@ -17,8 +17,9 @@ pub(crate) struct Referrers {
 }
 
 impl Referrers {
-    /// Replaces the targets of a referrer, including those that its nodes added.
+    /// Replaces the targets of a referrer with `named`. Also removes targets that nodes of the referrer have added.
     pub(crate) fn set(&mut self, referrer: &ObjectKey, named: Vec<(Kind, ObjectKey)>) {
+        // Without a change, the index is left as it is.
         if self.targets.get(referrer).map_or(&[][..], Vec::as_slice) == named {
             return;
         }
@@ -35,14 +36,14 @@ impl Referrers {
         }
     }
 
-    /// Adds a target of a referrer.
+    /// Adds a target to those of a referrer; does nothing if the index has it already.
     pub(crate) fn add(&mut self, referrer: &ObjectKey, named: (Kind, ObjectKey)) {
         if self.by_target.entry(named.clone()).or_default().insert(referrer.clone()) {
             self.targets.entry(referrer.clone()).or_default().push(named);
         }
     }
 
-    /// Replaces the selectors of a referrer.
+    /// Replaces the indexed selectors of a referrer with those among its references (`pointers`).
     pub(crate) fn set_selectors(&mut self, referrer: &ObjectKey, pointers: &[Pointer]) {
         let selectors = pointers.iter().filter_map(|pointer| match &pointer.to {
             PointerTarget::All(selector) => Some((pointer.kind.clone(), selector.clone())),
@@ -51,7 +52,7 @@ impl Referrers {
         self.selectors.set(referrer, selectors.collect());
     }
 
-    /// Returns the referrers of a target by its name.
+    /// Returns the referrers for which this target was set or added.
     pub(crate) fn of(&self, kind: &Kind, target: &ObjectKey) -> Vec<ObjectKey> {
         self.by_target.get(&(kind.clone(), target.clone())).into_iter().flatten().cloned().collect()
     }

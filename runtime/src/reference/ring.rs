@@ -53,7 +53,7 @@ impl Member {
         }
     }
 
-    /// Returns the sort key by age: the youngest member has the greatest.
+    /// Returns the key by which members are sorted by age: the youngest member has the greatest key.
     fn age(&self) -> (Option<Timestamp>, String) {
         (self.created, self.uid.to_string())
     }
@@ -85,17 +85,24 @@ struct ReferencedMember {
 }
 
 impl Ring {
-    /// Returns the ring that an object is in, or `None`; `find` returns the referrer of a reference.
+    /// Returns the ring of references that an object is in, or `None`. `find` returns the object that added a reference finalizer; `None`
+    /// if the operator doesn't know this object.
+    ///
+    /// The ring is dead if all objects that reference a member, directly or transitively, are members and are being deleted. The
+    /// operator may break it then.
     pub(crate) fn of(start: Member, find: impl Fn(&str) -> Option<Member>) -> Option<Self> {
         let first = start.uid.to_string();
-        // Everything that blocks the object is being deleted. It is a dead ring if the object itself blocks all of it.
+        // All direct and transitive referrers of the object are being deleted and are blocked themselves. They form a dead ring with the
+        // object if the object references each of them, directly or transitively.
         if let Some(graph) = blocked_referrers(start.clone(), &find) {
             let reachable = reachable_from(&first, &graph);
             if reachable.len() == graph.len() {
                 return Some(Self::new(graph, true));
             }
         }
-        // A ring that waits for live objects.
+        // Otherwise the members of a ring are the referrers that the object also references, directly or transitively. The ring isn't
+        // dead: it waits for live objects, or for objects that are deleted without a break of the ring. An object alone is a ring only
+        // if it references itself.
         let mut graph = search_referrers(start, &find);
         let reachable = reachable_from(&first, &graph);
         graph.retain(|uid, _| reachable.contains(uid));
@@ -103,6 +110,7 @@ impl Ring {
         is_ring.then(|| Self::new(graph, false))
     }
 
+    /// Returns the ring of all objects of a graph, sorted by kind and key.
     fn new(graph: ReferrerGraph, is_dead: bool) -> Self {
         let mut members: Vec<Member> = graph.into_values().map(|object| object.member).collect();
         members.sort_by(|one, other| (&one.kind, &one.key).cmp(&(&other.kind, &other.key)));
@@ -119,8 +127,8 @@ impl Ring {
         self.members.iter().max_by_key(|member| member.age())
     }
 
-    /// Returns the reference finalizer of the youngest member, and the members that have it; they are released first. `None` if
-    /// the ring has no members.
+    /// Returns the first step to break the ring: the finalizer with which the youngest member references other objects, and the members
+    /// that have this finalizer. Returns `None` if the ring has no members.
     fn next_release(&self) -> Option<(String, Vec<&Member>)> {
         let youngest = self.youngest()?;
         let reference = finalizer_name(&youngest.kind, &youngest.key);
@@ -129,40 +137,43 @@ impl Ring {
     }
 }
 
-/// Returns all objects that reference an object, directly or transitively; `None` if one of them is not being deleted or has no
-/// referrer. An object in deletion without referrers is torn down by itself, and then its targets are.
+/// Returns an object and all objects that reference it, directly or transitively. Returns `None` if one of them is not being deleted, has
+/// an unknown referrer, or has no referrer: an object in deletion without referrers is torn down and then releases its targets, so that
+/// no ring has to be broken.
 fn blocked_referrers(start: Member, find: &impl Fn(&str) -> Option<Member>) -> Option<ReferrerGraph> {
     let mut graph = ReferrerGraph::new();
-    let mut open = vec![start];
-    while let Some(member) = open.pop() {
+    let mut unvisited = vec![start];
+    while let Some(member) = unvisited.pop() {
         if !member.deleting || member.references.is_empty() {
             return None;
         }
         let referrers = member.references.iter().map(|reference| find(reference)).collect::<Option<Vec<_>>>()?;
-        add_member(&mut graph, &mut open, member, referrers);
+        add_member(&mut graph, &mut unvisited, member, referrers);
     }
     Some(graph)
 }
 
-/// Returns objects that reference an object, directly or transitively, up to [`MAX_SEARCHED`]: enough to name its ring in a message.
+/// Returns an object and the objects that reference it, directly or transitively, by a breadth-first search. It stops after
+/// [`MAX_SEARCHED`] objects, which are enough to name the ring in a message.
 fn search_referrers(start: Member, find: &impl Fn(&str) -> Option<Member>) -> ReferrerGraph {
     let mut graph = ReferrerGraph::new();
-    let mut open = VecDeque::from([start]);
-    while let Some(member) = open.pop_front().filter(|_| graph.len() < MAX_SEARCHED) {
+    let mut unvisited = VecDeque::from([start]);
+    while let Some(member) = unvisited.pop_front().filter(|_| graph.len() < MAX_SEARCHED) {
         let references = member.references.iter().take(MAX_SEARCHED);
         let referrers = references.filter_map(|reference| find(reference)).collect();
-        let mut more = Vec::new();
-        add_member(&mut graph, &mut more, member, referrers);
-        open.extend(more);
+        let mut new_referrers = Vec::new();
+        add_member(&mut graph, &mut new_referrers, member, referrers);
+        unvisited.extend(new_referrers);
     }
     graph
 }
 
-/// Records a member with its referrers, and adds those that are not known yet to the search (`open`).
-fn add_member(graph: &mut ReferrerGraph, open: &mut Vec<Member>, member: Member, referrers: Vec<Member>) {
+/// Adds an object and the uids of its direct referrers to the graph, and adds the referrers that the graph lacks to `unvisited`, the
+/// objects that the search visits later.
+fn add_member(graph: &mut ReferrerGraph, unvisited: &mut Vec<Member>, member: Member, referrers: Vec<Member>) {
     let uids = referrers.iter().map(|referrer| referrer.uid.to_string()).collect();
     graph.insert(member.uid.to_string(), ReferencedMember { member, referrers: uids });
-    open.extend(referrers.into_iter().filter(|referrer| !graph.contains_key(&referrer.uid.to_string())));
+    unvisited.extend(referrers.into_iter().filter(|referrer| !graph.contains_key(&referrer.uid.to_string())));
 }
 
 /// Returns the uid of an object, and the uids of the objects in the graph that it references, directly or transitively.
@@ -171,7 +182,7 @@ fn reachable_from(first: &str, graph: &ReferrerGraph) -> BTreeSet<String> {
     loop {
         let mut more = Vec::new();
         for (uid, object) in graph {
-            // The object is referenced by one that is reachable.
+            // An object is reachable if a reachable object references it.
             if !reachable.contains(uid) && object.referrers.iter().any(|referrer| reachable.contains(referrer)) {
                 more.push(uid.clone());
             }
@@ -183,8 +194,8 @@ fn reachable_from(first: &str, graph: &ReferrerGraph) -> BTreeSet<String> {
     }
 }
 
-/// Displays the ring for the message of a condition.
 impl fmt::Display for Ring {
+    /// Writes the ring for the message of a condition: at most [`MAX_NAMED`] members, and when the operator breaks the ring.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let named: Vec<String> = self.members.iter().take(MAX_NAMED).map(ToString::to_string).collect();
         write!(f, "a cycle of references: {}", named.join(", "))?;
@@ -199,12 +210,12 @@ impl fmt::Display for Ring {
 }
 
 impl ControllerState {
-    /// Returns the ring that an object is in; `None` if it is in none.
+    /// Returns the ring of references that an object is in; `None` if it is in none.
     pub(crate) fn ring_of(&self, kind: &Kind, header: &Header) -> Option<Ring> {
         Ring::of(Member::new(kind, header), |reference| self.referrer(reference))
     }
 
-    /// Releases the references of the youngest member on other members.
+    /// Breaks a ring of references: removes the finalizer of the youngest member from the other members, so that these can be deleted.
     ///
     /// # Errors
     /// Fails with the error of a request; a conflict if a member has changed since the cache saw it.
@@ -219,13 +230,13 @@ impl ControllerState {
         Ok(())
     }
 
-    /// Returns the referrer of a reference; `None` if the operator doesn't watch its kind, or it doesn't exist.
+    /// Returns the object that added a reference finalizer; `None` if the operator doesn't watch its kind, or the object doesn't exist.
     fn referrer(&self, reference: &str) -> Option<Member> {
         let (name, _) = reference.split_once('/')?;
         let (kind, targets) = self.graph.iter().find(|(kind, _)| kind.full_name() == name)?;
         let entry = match referrer(kind, reference) {
             Some(key) => targets.get(&key),
-            // The reference contains a shortened name.
+            // The finalizer contains a shortened name, so the finalizers of all objects of the kind are compared with it.
             None => targets
                 .watched
                 .store

@@ -39,8 +39,8 @@ impl ScopedSelector {
             && self.matches_labels(&header.labels)
     }
 
-    /// Compares labels by the rules of the API server. `kube`'s selector takes a map, and unpacking the labels of each object
-    /// into a map would cost more than the comparison.
+    /// Returns whether labels satisfy `matchLabels` and all `matchExpressions`, by the rules of the API server: `NotIn` also matches a
+    /// missing label. `kube`'s selector takes a map, and unpacking the labels of each object would cost more than the comparison.
     fn matches_labels(&self, labels: &PackedMap) -> bool {
         self.pairs().all(|(label, value)| labels.get(label) == Some(value))
             && self.requirements().all(|LabelSelectorRequirement { key, operator, values }| {
@@ -51,6 +51,7 @@ impl ScopedSelector {
                     "NotIn" => !has_listed_value,
                     "Exists" => label.is_some(),
                     "DoesNotExist" => label.is_none(),
+                    // An invalid operator matches no object.
                     _ => false,
                 }
             })
@@ -66,8 +67,8 @@ impl ScopedSelector {
     }
 }
 
-/// Displays the selector in the syntax of the query parameter `labelSelector`: `app=web,tier in (a,b),!old`.
 impl fmt::Display for ScopedSelector {
+    /// Writes the selector in the syntax of the query parameter `labelSelector`: `app=web,tier in (a,b),!old`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let pairs = self.pairs().map(|(label, value)| format!("{label}={value}"));
         let others = self.requirements().map(|LabelSelectorRequirement { key, operator, values }| {
@@ -76,6 +77,7 @@ impl fmt::Display for ScopedSelector {
                 "In" => format!("{key} in ({values})"),
                 "NotIn" => format!("{key} notin ({values})"),
                 "DoesNotExist" => format!("!{key}"),
+                // `Exists`.
                 _ => key.clone(),
             }
         });
@@ -99,15 +101,18 @@ struct IndexKey {
 }
 
 impl IndexKey {
-    fn of(selected: &ScopedSelector) -> Self {
-        let label = selected.pairs().next().map(|(label, value)| (label.to_owned(), value.to_owned()));
-        Self { namespace: selected.namespace.clone(), label }
+    /// Returns the index key of a selector: its namespace, and the first pair of its `matchLabels`, if it has one.
+    fn of(selector: &ScopedSelector) -> Self {
+        let label = selector.pairs().next().map(|(label, value)| (label.to_owned(), value.to_owned()));
+        Self { namespace: selector.namespace.clone(), label }
     }
 
-    /// Returns the keys of all selectors that can match an object.
+    /// Returns the index keys of all selectors that can match an object: each combination of a label of the object, or none, with the
+    /// namespace of the object, or none. A selector without a namespace or without `matchLabels` has `None` in its key.
     fn all_for(header: &Header) -> impl Iterator<Item = Self> {
         let pair = |(label, value): (&str, &str)| Some((label.to_owned(), value.to_owned()));
         let labels: Vec<_> = header.labels.iter().map(pair).chain([None]).collect();
+        // A cluster-scoped object has only the first of these keys; the second would be the same.
         let namespaces = [None, header.key.namespace().map(str::to_owned)];
         let namespaces = namespaces.into_iter().take(if header.key.namespace().is_some() { 2 } else { 1 });
         namespaces.flat_map(move |namespace| {
@@ -117,9 +122,10 @@ impl IndexKey {
 }
 
 impl SelectorIndex {
-    /// Replaces the selectors of a referrer.
-    pub(crate) fn set(&mut self, referrer: &ObjectKey, selected: Vec<(Kind, ScopedSelector)>) {
-        if self.selectors.get(referrer).map_or(&[][..], Vec::as_slice) == selected {
+    /// Replaces the selectors of a referrer in the index; without `selectors`, removes the referrer.
+    pub(crate) fn set(&mut self, referrer: &ObjectKey, selectors: Vec<(Kind, ScopedSelector)>) {
+        // Without a change, the index is left as it is.
+        if self.selectors.get(referrer).map_or(&[][..], Vec::as_slice) == selectors {
             return;
         }
         for (kind, old) in self.selectors.remove(referrer).unwrap_or_default() {
@@ -131,11 +137,11 @@ impl SelectorIndex {
                 }
             }
         }
-        for (kind, new) in &selected {
+        for (kind, new) in &selectors {
             self.referrers.entry((kind.clone(), IndexKey::of(new))).or_default().insert(referrer.clone());
         }
-        if !selected.is_empty() {
-            self.selectors.insert(referrer.clone(), selected);
+        if !selectors.is_empty() {
+            self.selectors.insert(referrer.clone(), selectors);
         }
     }
 
@@ -144,12 +150,13 @@ impl SelectorIndex {
         if self.selectors.is_empty() {
             return BTreeSet::new();
         }
-        let found = IndexKey::all_for(header).filter_map(|key| self.referrers.get(&(kind.clone(), key)));
-        let still_matches = |referrer: &&ObjectKey| {
-            let all = self.selectors.get(*referrer).into_iter().flatten();
-            all.into_iter().any(|(other, selected)| other == kind && selected.matches(header))
+        let candidates = IndexKey::all_for(header).filter_map(|key| self.referrers.get(&(kind.clone(), key)));
+        // The index compares only one label, so the whole selectors of each candidate are evaluated.
+        let matches = |referrer: &&ObjectKey| {
+            let selectors = self.selectors.get(*referrer).into_iter().flatten();
+            selectors.into_iter().any(|(selected_kind, selector)| selected_kind == kind && selector.matches(header))
         };
-        found.flatten().filter(still_matches).cloned().collect()
+        candidates.flatten().filter(matches).cloned().collect()
     }
 }
 
@@ -171,10 +178,10 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_compared_as_the_server_does() {
+    fn labels_are_compared_by_the_rules_of_the_api_server() {
         let web = header("shop", json!({"app": "web", "tier": "a"}));
         let expression = |key: &str, operator: &str, values: &[&str]| json!({"matchExpressions": [{"key": key, "operator": operator, "values": values}]});
-        for (fits, labels) in [
+        for (is_match, labels) in [
             (true, json!({})),
             (true, json!({"matchLabels": {"app": "web", "tier": "a"}})),
             (false, json!({"matchLabels": {"app": "web", "tier": "b"}})),
@@ -186,22 +193,24 @@ mod tests {
             (true, expression("zone", "DoesNotExist", &[])),
         ] {
             let selector = selected(Some("shop"), labels);
-            assert_eq!((selector.matches(&web), selector.invalid_reason()), (fits, None), "{selector}");
+            assert_eq!((selector.matches(&web), selector.invalid_reason()), (is_match, None), "{selector}");
             assert!(!selector.matches(&header("other", json!({"app": "web"}))), "{selector}");
         }
     }
 
     #[test]
     fn the_problem_of_an_invalid_selector_is_named() {
-        for (labels, fault) in [
+        for (expression, problem) in [
             (json!({"key": "a", "operator": "In"}), "`In` of label `a` needs values"),
             (json!({"key": "a", "operator": "Exists", "values": ["b"]}), "`Exists` of label `a` takes no values"),
             (json!({"key": "a", "operator": "Is"}), "`Is` is not one of `In`, `NotIn`, `Exists` and `DoesNotExist`"),
         ] {
-            assert_eq!(selected(None, json!({"matchExpressions": [labels]})).invalid_reason().unwrap(), fault);
+            assert_eq!(selected(None, json!({"matchExpressions": [expression]})).invalid_reason().unwrap(), problem);
         }
     }
 
+    /// The referrer `one` selects the object by its namespace and label, `two` selects another label, `all` everything, and `far` another
+    /// namespace.
     #[test]
     fn the_referrers_of_an_object_are_found_by_its_labels() {
         let (kind, web) = (kind_of::<ConfigMap>(), header("shop", json!({"app": "web", "tier": "a"})));

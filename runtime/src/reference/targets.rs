@@ -59,9 +59,11 @@ struct ProjectedTarget {
 pub(crate) type Graph = BTreeMap<Kind, Arc<Targets>>;
 
 impl Targets {
-    /// Returns an empty store of a kind; `managed` if the operator has a controller for it.
+    /// Returns an empty store for the referenced objects of a kind. `managed` is whether the operator has a controller for the kind, and
+    /// `health` the state of the watch that fills the store.
     pub(crate) fn new(kind: Kind, managed: bool, health: Health) -> Self {
         Self {
+            // Objects of such a kind are ready without a status, and no heartbeat has to be told from other writes.
             metadata_only: is_ready_once_created(&kind) && !has_heartbeats(&kind),
             watched: Arc::new(WatchedKind { health, ..WatchedKind::new(kind, false) }),
             managed,
@@ -75,35 +77,36 @@ impl Targets {
         self.watched.store.get(key)
     }
 
-    /// Locks the finalizers of an object for a write. Each write starts from the response to the previous one, so that concurrent
-    /// workers cause no conflicts. Read the object only after this call.
+    /// Waits for the lock under which a worker writes the finalizers of an object. Each write starts from the response to the previous
+    /// write, so that concurrent workers cause no conflicts. The caller reads the object from the store only after this call.
     pub(crate) async fn lock_writes(&self, key: &ObjectKey) -> MutexGuard<'_, ()> {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
         self.write_locks[hasher.finish() as usize % WRITE_LOCKS].lock().await
     }
 
-    /// Returns the keys of the objects that have a reference finalizer.
+    /// Returns the keys of the objects that have the reference finalizer `reference`.
     pub(crate) fn keys_with_reference(&self, reference: &str) -> Vec<ObjectKey> {
         self.index.lock().get(reference).into_iter().flatten().cloned().collect()
     }
 
-    /// Returns all references with a prefix.
+    /// Returns all reference finalizers in the index that begin with `prefix`.
     pub(crate) fn references_with_prefix(&self, prefix: &str) -> Vec<String> {
         let index = self.index.lock();
         let range = index.range::<str, _>((Bound::Included(prefix), Bound::Unbounded));
         range.map(|(reference, _)| reference).take_while(|reference| reference.starts_with(prefix)).cloned().collect()
     }
 
-    /// Stores an object that the API server sent.
+    /// Stores an object that the API server sent in a watch event or a response: its metadata, readiness and content digest. Updates the
+    /// index by its reference finalizers, and returns the change of the store.
     ///
     /// # Errors
     /// Fails if the JSON is not a Kubernetes object.
     pub(crate) fn apply(&self, json: &[u8]) -> Result<Change<TargetState>> {
         let header = Header::parse(json)?;
         let readiness = if self.managed { managed_readiness } else { readiness };
-        // Locked before the store changes: the watch and a pass can store the object at the same time, and the index has to
-        // change in the same order as the store.
+        // The index is locked before the store changes: the watch and a pass can store the object at the same time, and the index has
+        // to change in the same order as the store.
         let mut index = self.index.lock();
         let project = |header: &Header| {
             let parts: ProjectedTarget = serde_json::from_slice(json)?;
@@ -113,6 +116,7 @@ impl Targets {
             Ok::<_, serde_json::Error>(TargetState { readiness, content })
         };
         let change = self.watched.store.try_project(header, project)?;
+        // For a version that is not newer than the stored one, `change` has neither an old nor a new entry.
         if let Some(old) = change.old() {
             remove_from_index(&mut index, old);
         }
@@ -128,8 +132,8 @@ impl Targets {
     /// # Errors
     /// Fails if the JSON is not a Kubernetes object.
     pub(crate) fn store_response(&self, object: &Value) -> Result<()> {
-        // The store had the object before the write. If the response adds it, the watch has removed it since then, so the response
-        // is older than the deletion.
+        // The store had the object before the write. If the response adds the object, the watch has reported its deletion since then, so
+        // the response is outdated and is removed again.
         if let Change::Added { new } = self.apply(object.to_string().as_bytes())?
             && let Change::Deleted { old } = self.watched.store.delete(&new.header)
         {
@@ -138,7 +142,8 @@ impl Targets {
         Ok(())
     }
 
-    /// Removes an object from the index after its removal from the store. A new object may have the same name by now.
+    /// Removes a deleted object from the index, after its removal from the store. If the store has a new object of the same name by now,
+    /// adds the new object to the index again.
     pub(crate) fn forget(&self, old: &Entry<TargetState>) {
         let mut index = self.index.lock();
         remove_from_index(&mut index, old);
@@ -182,11 +187,13 @@ mod tests {
 
     const REFERENCE: &str = "desks.live.example.com/reference_shop_a";
 
+    /// Returns an empty store for referenced ConfigMaps.
     fn targets() -> Targets {
         let kind = kind_of::<ConfigMap>();
         Targets::new(kind.clone(), false, Health::new(kind))
     }
 
+    /// Returns the JSON of the object `shop/a` with this uid, resourceVersion and finalizers.
     fn object(uid: &str, version: u64, finalizers: &[&str]) -> Vec<u8> {
         let metadata = json!({
             "name": "a", "namespace": "shop", "uid": uid, "resourceVersion": version.to_string(), "finalizers": finalizers,
@@ -199,6 +206,7 @@ mod tests {
         let targets = targets();
         assert!(is_reference(REFERENCE));
         targets.apply(&object("one", 1, &[REFERENCE])).unwrap();
+        // The new object is stored between the removal of the deleted one from the store and its removal from the index.
         let header = Header::parse(&object("one", 2, &[REFERENCE])).unwrap();
         let Change::Deleted { old } = targets.watched.store.delete(&header) else { panic!("it was there") };
         targets.apply(&object("two", 3, &[REFERENCE])).unwrap();
@@ -224,26 +232,28 @@ mod tests {
         assert!(!acquired.is_unchanged_by(&content_after(3, "green", 20)));
     }
 
+    /// The second time, the response is stored after the watch has reported the deletion of the object.
     #[test]
     fn the_response_to_a_write_does_not_restore_a_deleted_object() {
         let targets = targets();
-        let answer = |version| serde_json::from_slice(&object("one", version, &[REFERENCE])).unwrap();
+        let response = |version| serde_json::from_slice(&object("one", version, &[REFERENCE])).unwrap();
         targets.apply(&object("one", 1, &[])).unwrap();
-        targets.store_response(&answer(2)).unwrap();
+        targets.store_response(&response(2)).unwrap();
         assert_eq!(targets.keys_with_reference(REFERENCE).len(), 1);
         let header = Header::parse(&object("one", 3, &[])).unwrap();
         let Change::Deleted { old } = targets.watched.store.delete(&header) else { panic!("it was there") };
         targets.forget(&old);
-        targets.store_response(&answer(2)).unwrap();
+        targets.store_response(&response(2)).unwrap();
         assert!(targets.watched.store.is_empty() && targets.keys_with_reference(REFERENCE).is_empty());
     }
 
+    /// Two threads store interleaved versions of one object, of which every fourth has a reference finalizer.
     #[test]
     fn the_index_agrees_with_the_store_after_concurrent_writes() {
         for round in 0..200 {
             let targets = targets();
             targets.apply(&object("one", 1, &[])).unwrap();
-            let take_in = |from: u64| {
+            let store_versions = |from: u64| {
                 for version in (from..from + 40).step_by(2) {
                     let finalizers = [REFERENCE];
                     targets
@@ -252,12 +262,12 @@ mod tests {
                 }
             };
             std::thread::scope(|threads| {
-                threads.spawn(|| take_in(2));
-                threads.spawn(|| take_in(3));
+                threads.spawn(|| store_versions(2));
+                threads.spawn(|| store_versions(3));
             });
-            let shown = targets.get(&ObjectKey::namespaced("shop", "a")).unwrap();
+            let entry = targets.get(&ObjectKey::namespaced("shop", "a")).unwrap();
             let (stored, indexed) =
-                (shown.header.finalizers.contains(REFERENCE), !targets.keys_with_reference(REFERENCE).is_empty());
+                (entry.header.finalizers.contains(REFERENCE), !targets.keys_with_reference(REFERENCE).is_empty());
             assert_eq!(stored, indexed, "round {round}");
         }
     }

@@ -46,11 +46,12 @@ pub(super) struct UnusableKubeconfig {
 }
 
 impl UnusableKubeconfig {
+    /// Returns the error of the kubeconfig in `secret`. `problem` is the end of its sentence, such as `is missing`.
     fn new(secret: &KubeconfigSecret, problem: impl Into<Cow<'static, str>>) -> Self {
         Self { key: secret.key.clone(), secret: secret.to_string(), problem: problem.into() }
     }
 
-    /// Returns a yield, since the Secret may be corrected.
+    /// Converts the problem to a yield, which makes the pass wait: the Secret may be corrected.
     pub(super) fn into_yield(self) -> Error {
         Error::yielding("InvalidKubeconfig", self.to_string())
     }
@@ -67,7 +68,7 @@ pub(super) struct CheckedKubeconfig {
 /// The reason why an operator does not allow the program of a user.
 type ProgramProblem = Option<Cow<'static, str>>;
 
-/// Checks the kubeconfig in a Secret, whose programs `runner` must allow.
+/// Reads and checks the kubeconfig in a Secret. It may name only programs that `runner` allows.
 ///
 /// # Errors
 /// Fails if the kubeconfig can't be used.
@@ -79,7 +80,10 @@ pub(super) fn check(
     read_kubeconfig(secret, found, &|exec| runner.check(exec).err())
 }
 
-/// Reads and checks the kubeconfig in a Secret. `problem_of_program` returns why a program is not allowed.
+/// Reads and checks the kubeconfig in the Secret `found`. `problem_of_program` returns why a program is not allowed; `None` if it is.
+///
+/// # Errors
+/// Fails if the kubeconfig is missing or invalid, names files, a proxy or a server without `https`, or names a program that is not allowed.
 fn read_kubeconfig(
     secret: &KubeconfigSecret,
     found: &Secret,
@@ -117,12 +121,13 @@ fn read_kubeconfig(
     Ok(CheckedKubeconfig { secret: secret.clone(), kubeconfig, hash })
 }
 
-/// Reads the credentials for a cluster from a Secret, for a CD system. A kubeconfig that runs a program for them is refused. No program is
-/// run, so it does not matter which ones the operator allows.
+/// Returns the credentials in the kubeconfig of a Secret, in a form for a CD system. It runs no program.
 ///
 /// # Errors
-/// A yield if the kubeconfig can't be used, without any text of it.
+/// A yield if the kubeconfig can't be used, or if its current user needs a program for the credentials. The message has no text of
+/// the kubeconfig.
 pub(crate) async fn read_credentials(secret: &KubeconfigSecret, found: &Secret) -> Result<ClusterCredentials, Error> {
+    // All programs pass this check: that of the current user is refused next, and no other one is run.
     let mut kubeconfig = read_kubeconfig(secret, found, &|_| None).map_err(UnusableKubeconfig::into_yield)?;
     if user_of(&mut kubeconfig.kubeconfig).is_some_and(|user| user.exec.is_some()) {
         return Err(no_credentials(secret, ISSUED_CREDENTIALS));
@@ -133,10 +138,11 @@ pub(crate) async fn read_credentials(secret: &KubeconfigSecret, found: &Secret) 
 }
 
 impl CheckedKubeconfig {
-    /// Returns the configuration of a client. It runs the program of the current user, if there is one.
+    /// Returns the configuration of a client for the current context. If the kubeconfig names a program for the credentials of the user,
+    /// the program is run.
     ///
     /// # Errors
-    /// Fails if the current context is not complete, or if the program fails. The text has nothing of the kubeconfig.
+    /// Fails if the current context is not complete, or if the program fails. The message has no text of the kubeconfig.
     pub(super) async fn into_config(self, runner: &ExecRunner) -> Result<ClientConfig, UnusableKubeconfig> {
         let Self { secret, mut kubeconfig, hash } = self;
         let (mut version, mut renew_at, mut expire_at) = (hash, None, None);
@@ -145,6 +151,7 @@ impl CheckedKubeconfig {
         if let (Some(exec), Some(cluster)) = (&exec, &cluster) {
             let issued = runner.run(exec, cluster).await;
             let issued = issued.map_err(|problem| UnusableKubeconfig::new(&secret, problem))?;
+            // The version changes with the issued credentials, so that the connection replaces its client.
             (version, renew_at, expire_at) = (issued.version(hash), issued.renew_at, issued.expire_at);
             if let Some(user) = user_of(&mut kubeconfig) {
                 issued.apply_to(user);
@@ -152,7 +159,8 @@ impl CheckedKubeconfig {
         }
         let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
         let mut config = config.map_err(|_| UnusableKubeconfig::new(&secret, "has no complete current context"))?;
-        // No proxy, not even that of the environment: the deadline of the lead is checked at the socket to the API server.
+        // Without a proxy, not even that of the environment variables: the operator checks its leader election lease at the socket to the
+        // API server.
         config.proxy_url = None;
         let identity = {
             let mut hasher = DefaultHasher::new();
@@ -165,7 +173,7 @@ impl CheckedKubeconfig {
     }
 }
 
-/// Returns the current context.
+/// Returns the current context of a kubeconfig; `None` if its name or the context is missing.
 fn context_of(kubeconfig: &Kubeconfig) -> Option<&Context> {
     let current = kubeconfig.current_context.as_ref()?;
     kubeconfig.contexts.iter().find(|context| context.name == *current)?.context.as_ref()
@@ -183,7 +191,8 @@ fn user_of(kubeconfig: &mut Kubeconfig) -> Option<&mut AuthInfo> {
     kubeconfig.auth_infos.iter_mut().find(|user| user.name == name)?.auth_info.as_mut()
 }
 
-/// Returns the credentials of a configuration.
+/// Returns the credentials in the configuration of a client, in a form for a CD system. `authority` is the certificate authority of the
+/// cluster, and `is_issued` is whether a program has issued the credentials.
 ///
 /// # Errors
 /// Fails with the reason if a CD system can't use them.
@@ -199,32 +208,32 @@ fn credentials(
     if is_issued {
         return Err(ISSUED_CREDENTIALS);
     }
-    let text = |secret: &Option<SecretString>| secret.as_ref().map(|secret| secret.expose_secret().to_owned());
+    let exposed = |secret: &Option<SecretString>| secret.as_ref().map(|secret| secret.expose_secret().to_owned());
     Ok(ClusterCredentials {
         server: config.cluster_url.to_string().trim_end_matches('/').to_owned(),
         tls_server_name: config.tls_server_name.clone(),
         insecure_skip_tls_verify: config.accept_invalid_certs,
         certificate_authority_data: authority,
         client_certificate_data: user.client_certificate_data.clone(),
-        client_key_data: text(&user.client_key_data),
-        token: text(&user.token),
+        client_key_data: exposed(&user.client_key_data),
+        token: exposed(&user.token),
         username: user.username.clone(),
-        password: text(&user.password),
+        password: exposed(&user.password),
     })
 }
 
-/// Returns the yield of a kubeconfig of which no client can be made.
+/// Returns the yield for a kubeconfig from which no client can be created.
 pub(super) fn no_client(secret: &KubeconfigSecret) -> Error {
     UnusableKubeconfig::new(secret, "has a certificate, a key or a URL that can't be used").into_yield()
 }
 
-/// Returns the yield of credentials that a CD system can't use.
+/// Returns the yield for credentials that a CD system can't use.
 pub(super) fn no_credentials(secret: &KubeconfigSecret, problem: &'static str) -> Error {
     UnusableKubeconfig::new(secret, problem).into_yield()
 }
 
-/// Returns why the credentials of a user can't be used: they would be files or programs of the operator's container, and who writes the
-/// Secret would get at them.
+/// Returns why the credentials of a user in a kubeconfig can't be used; `None` if they can. Files and programs would be those of the
+/// operator's container, so whoever writes the Secret could read the files, and run any program.
 fn problem_of_user(
     user: &AuthInfo,
     problem_of_program: &dyn Fn(&ExecConfig) -> ProgramProblem,
@@ -235,6 +244,7 @@ fn problem_of_user(
     if user.token_file.is_some() || user.client_certificate.is_some() || user.client_key.is_some() {
         return Some("names files of credentials".into());
     }
+    // Without a program, the user has only data. With one, its credentials must be the only ones.
     if let Some(problem) = problem_of_program(user.exec.as_ref()?) {
         return Some(problem);
     }

@@ -28,7 +28,7 @@ use tokio::{
 
 /// How long passes make no call after calls that the cluster did not answer.
 const OUTAGE_PERIOD: Duration = Duration::from_secs(10);
-/// How long passes wait for the first lists of a cluster without a report.
+/// How long passes wait for the first lists of a cluster before the status of their owners reports it.
 const SYNC_PERIOD: Duration = Duration::from_secs(5);
 /// The number of passes that may use a cluster at a time: the calls to one that does not answer occupy so many workers at most.
 const MAX_PASSES: usize = 4;
@@ -68,7 +68,8 @@ struct CallOutage {
 }
 
 impl ConnectedCluster {
-    /// Starts the watches of a cluster.
+    /// Starts the tasks of a connected cluster: the watches of child objects, and the reads of the kubeconfig for registrations with CD
+    /// systems.
     pub(super) fn new(
         secret: KubeconfigSecret,
         connection: Arc<ClusterConnection>,
@@ -89,12 +90,13 @@ impl ConnectedCluster {
         Self { secret, connection, series, state, users, opened, passes, outage, verified, _tasks: tasks }
     }
 
-    /// Records that a node of an owner uses the cluster. Returns whether it did not use it before.
+    /// Records that a node of an owner uses the cluster. Returns whether this use is new.
     pub(super) fn add_user(&self, uid: &Uid, owner: &ObjectKey, node: &str) -> bool {
         self.users.lock().insert((uid.clone(), node.to_owned()), owner.clone()).is_none()
     }
 
-    /// Removes users, and drops the state of owners that no longer use the cluster. Returns whether there are other users.
+    /// Removes the users that `is_removed` accepts, each a node of an owner, and drops the state of owners without other nodes in the
+    /// cluster. Returns whether the cluster still has users.
     pub(super) fn remove_users(&self, is_removed: impl Fn(&Uid, &str, &ObjectKey) -> bool) -> bool {
         let mut users = self.users.lock();
         let mut removed = Vec::new();
@@ -111,7 +113,9 @@ impl ConnectedCluster {
         !users.is_empty()
     }
 
-    /// Handles a change of the Secret that registers the cluster: unless it is the verified version, the users verify it again.
+    /// Handles a change of a Secret that registers the cluster with a CD system, with its new version; `None` if it was deleted. If the
+    /// version is not the verified one, another client has changed the Secret: the owners with nodes in the cluster are enqueued to verify
+    /// it again.
     pub(super) fn on_registration_change(
         &self,
         secret: &ObjectKey,
@@ -122,25 +126,27 @@ impl ConnectedCluster {
             let mut verified = self.verified.lock();
             match verified.get(secret) {
                 Some(last) if Some(&last.version) != version => drop(verified.remove(secret)),
+                // An own write, or a registration of another cluster.
                 _ => return,
             }
         }
         events.enqueue(&self.users);
     }
 
-    /// Returns the users, for the connection that replaces this one.
+    /// Returns the nodes that use the cluster, for the connection that replaces this one.
     pub(super) fn users(&self) -> ClusterUsers {
         self.users.lock().clone()
     }
 
-    /// Returns whether the cluster has answered lately, so that it exists whatever its Secret says.
+    /// Returns whether the cluster answers, so that it exists even if its Secret is gone: its caches can be used, and no call is unanswered
+    /// since the last one that was answered.
     pub(super) fn has_answered(&self) -> bool {
         self.check_usable().is_ok() && self.outage.lock().since.is_none()
     }
 
-    /// Returns the values of its metrics.
+    /// Returns the values of the metrics of the cluster.
     pub(super) fn values(&self) -> ClusterValues {
-        // After a call without an answer, the cluster is unreachable until it answers one.
+        // After an outage, the metric shows the cluster as unreachable until it answers a call.
         let is_answering = self.outage.lock().retry_at.is_none() && !self.connection.is_refused();
         ClusterValues {
             series: self.series.clone(),
@@ -150,7 +156,10 @@ impl ConnectedCluster {
         }
     }
 
-    /// Checks that the caches are filled, and that the cluster could be reached lately.
+    /// Checks that passes can use the cluster: its caches are filled, and it was not found unreachable lately.
+    ///
+    /// # Errors
+    /// A yield or a conflict that names the cluster.
     fn check_usable(&self) -> Result<()> {
         match self.problem() {
             None => Ok(()),
@@ -160,7 +169,7 @@ impl ConnectedCluster {
         }
     }
 
-    /// Returns why passes can't use the cluster; `None` if they can.
+    /// Returns why passes can't use the cluster; `None` if they can. It looks at the last calls and at the watches, and makes no call.
     fn problem(&self) -> Option<ClusterProblem> {
         if self.outage.lock().retry_at.is_some_and(|until| Instant::now() < until) {
             return Some(ClusterProblem::Unreachable);
@@ -180,8 +189,9 @@ impl ConnectedCluster {
         None
     }
 
-    /// Returns why no pass can use the caches yet. At first that is a conflict, which the loop retries soon without a report: else a
-    /// restart of the operator would change the status of all owners.
+    /// Returns the error of a pass before the first lists of the cluster are complete. In the first seconds it is a conflict, which the
+    /// control loop retries soon without a change of the status: else a restart of the operator would change the status of all owners.
+    /// Later it is a yield.
     fn not_synced(&self) -> Error {
         let sentence = format!("waiting for the first lists of the cluster of {}", self.secret);
         match self.opened.elapsed() < SYNC_PERIOD {
@@ -190,19 +200,22 @@ impl ConnectedCluster {
         }
     }
 
+    /// Returns the yield for a cluster that can't be reached. The outage begins now, unless it has begun before.
     fn unreachable(&self) -> Error {
         self.outage.lock().since.get_or_insert_with(Instant::now);
         let message = format!("the cluster of {} can't be reached", self.secret);
         Error::yielding("ClusterUnreachable", message)
     }
 
+    /// Returns the yield for a cluster that refuses the credentials.
     fn refused(&self) -> Error {
         let message = format!("the cluster of {} refuses the credentials of its kubeconfig", self.secret);
         Error::yielding("ClusterRefused", message)
     }
 
-    /// Returns the outcome of a pass with a call that the cluster did not answer. The first one may be a connection that was idle for too
-    /// long, so it is tried again soon.
+    /// Returns the error of a pass with a call that the cluster did not answer, and records the outage. The first such call may have used a
+    /// connection that was idle for too long, so the error is a conflict, which the control loop retries soon. Later it is a yield, and
+    /// passes make no call for `OUTAGE_PERIOD`.
     fn unanswered(&self, call: Box<CallError>) -> Error {
         let mut outage = self.outage.lock();
         let is_first = outage.since.is_none() && !TimeoutError::is_cause_of(&call.source);
@@ -211,6 +224,7 @@ impl ConnectedCluster {
             return Error::Conflict(call);
         }
         if outage.retry_at.is_none() {
+            // Logged once in an outage.
             tracing::warn!(kubeconfig = %self.secret, error = %ErrorChain(&*call), "the cluster can't be reached");
         }
         outage.retry_at = Some(Instant::now() + OUTAGE_PERIOD);
@@ -224,11 +238,13 @@ impl RemoteCluster for ConnectedCluster {
         &self.state
     }
 
+    /// Checks that the cluster can be used, and waits up to `MAX_WAIT` for one of the `MAX_PASSES` permits. The pass uses the cluster until
+    /// it drops the permit. If there is none, the result is a conflict, so that the worker does not wait longer.
     fn begin(&self) -> BoxFuture<'_, Result<OwnedSemaphorePermit>> {
         async move {
             self.check_usable()?;
             let permit = timeout(MAX_WAIT, self.passes.clone().acquire_owned()).await;
-            // A pass before this one may have found that the cluster can't be reached.
+            // Meanwhile another pass may have found that the cluster can't be reached.
             self.check_usable()?;
             match permit {
                 Ok(Ok(permit)) => Ok(permit),
@@ -249,6 +265,8 @@ impl RemoteCluster for ConnectedCluster {
         self.connection.credentials().map_err(|problem| client_config::no_credentials(&self.secret, problem))
     }
 
+    /// Reads the kubeconfig again and asks the cluster for its version. Any response except 401 proves that the cluster answers, and ends
+    /// an outage.
     fn verify_connection(&self) -> BoxFuture<'_, Result<()>> {
         async move {
             self.connection.refresh().await?;
@@ -267,12 +285,14 @@ impl RemoteCluster for ConnectedCluster {
         .boxed()
     }
 
+    /// Returns whether the registration in this Secret was verified with these credentials within the last `VERIFY_PERIOD`.
     fn is_registration_verified(&self, secret: &ObjectKey, credentials: &Arc<ClusterCredentials>) -> bool {
         let verified = self.verified.lock();
         let last = verified.get(secret);
         last.is_some_and(|last| last.time.elapsed() < VERIFY_PERIOD && last.credentials == *credentials)
     }
 
+    /// Records that the registration in this Secret was verified now, with these credentials and at this version.
     fn record_verified_registration(
         &self,
         secret: ObjectKey,
@@ -282,11 +302,13 @@ impl RemoteCluster for ConnectedCluster {
         self.verified.lock().insert(secret, VerifiedRegistration { credentials, version, time: Instant::now() });
     }
 
+    /// Converts the outcome of nodes in the cluster. A call without a response becomes a conflict or a yield, a response 401 becomes a
+    /// yield, and other outcomes stay the same. A response ends an outage, and so does an outcome without an unexpected error.
     fn convert_outcome(&self, outcome: Result<()>) -> Result<()> {
         let call = match outcome {
             Err(Error::Unexpected(source)) => match source.downcast::<CallError>() {
                 Ok(call) => call,
-                // An error of user code says nothing about the cluster.
+                // An error that is no failed call, such as one of user code, says nothing about the cluster.
                 Err(source) => return Err(Error::Unexpected(source)),
             },
             outcome => {

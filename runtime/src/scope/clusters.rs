@@ -51,7 +51,7 @@ struct RegistrationWatches {
 }
 
 impl RegistrationWatches {
-    /// Starts the watches, unless they run. `client` is that of the operator's cluster.
+    /// Starts the watches of the Secrets, unless they run already. `client` is the client of the operator's cluster.
     fn start(&self, client: &Client, counters: &Counters) {
         self.running.get_or_init(|| {
             let clusters = self.clusters.clone();
@@ -65,7 +65,7 @@ impl RegistrationWatches {
     }
 }
 
-/// A cluster, and whether it is new to the node that uses it.
+/// A cluster, and whether the node that uses it did not use it before.
 type ClusterUse = (Arc<ConnectedCluster>, bool);
 
 /// The connection of a remote node: all items of a keyed node use the same one.
@@ -83,7 +83,7 @@ impl ClusterKey {
 }
 
 impl ConnectedClusters {
-    /// Returns the clusters of a controller, none of which is connected; `None` if its tree has no nodes in other clusters.
+    /// Returns the other clusters of a controller. None is connected yet. `None` if the tree of the controller has no remote nodes.
     pub(crate) fn of_tree(
         tree: &'static Shape,
         facts: &ControllerFacts,
@@ -100,7 +100,7 @@ impl ConnectedClusters {
         })
     }
 
-    /// Returns an empty set, for the clusters whose kubeconfig Secrets are in the cluster named `outer`. Without `outer`, that is the
+    /// Returns an empty set of connections. It is for remote nodes whose kubeconfig Secrets are in the cluster `outer`; `None` for the
     /// operator's cluster.
     fn within(
         outer: Option<String>,
@@ -119,12 +119,12 @@ impl ConnectedClusters {
         }
     }
 
-    /// Sets the controller, which handles the changes in the clusters.
+    /// Sets the controller that gets the events of the clusters. It exists only after the clusters.
     pub(crate) fn set_events(&self, events: Weak<dyn ClusterEvents>) {
         self.events.set(events);
     }
 
-    /// Returns the name of a cluster in metrics: its Secret, after those of the clusters that the Secret is in.
+    /// Returns the name of a cluster in metrics: its Secret as `namespace/name`, for a nested cluster after the name of the outer cluster.
     fn name_of(&self, KubeconfigSecret { namespace, name, .. }: &KubeconfigSecret) -> String {
         match &self.outer {
             Some(outer) => format!("{outer} > {namespace}/{name}"),
@@ -132,7 +132,8 @@ impl ConnectedClusters {
         }
     }
 
-    /// Returns the state of the controller in a cluster with this name.
+    /// Returns the state of the controller in the cluster `name`: the client, and empty caches for the child objects of `tree`. If the tree
+    /// has nested remote nodes, the state also has an empty set of connections to their clusters.
     fn state_in(&self, name: String, client: Client, tree: &'static Shape) -> ControllerState {
         let children = ChildStores::in_remote_cluster(tree).of_tree(tree);
         let watches: Vec<_> = children.values().map(|children| children.clone() as Arc<dyn WatchedRevisions>).collect();
@@ -145,25 +146,26 @@ impl ConnectedClusters {
         }
     }
 
-    /// Returns the connected cluster of a key.
+    /// Returns the connected cluster of a key; `None` if there is none, or if its Secret names another cluster by now.
     fn connected(&self, key: &ClusterKey) -> Option<Arc<ConnectedCluster>> {
         let clusters = self.clusters.lock();
         clusters.get(key).filter(|cluster| !cluster.connection.is_replaced()).cloned()
     }
 
-    /// Returns the connected cluster of a node, and whether the node did not use it before. The node is its user from here on, so that the
-    /// cluster is not dropped in between.
+    /// Returns the connected cluster of a node, and records the node as its user, so that another pass does not drop the cluster. Also
+    /// returns whether this use is new. `None` if the cluster is not connected.
     fn use_connected(&self, node: RemoteNode<'_>) -> Option<ClusterUse> {
         let clusters = self.clusters.lock();
         let cluster = clusters.get(&ClusterKey::of(node)).filter(|cluster| !cluster.connection.is_replaced())?;
         Some((cluster.clone(), cluster.add_user(&node.owner.uid, &node.owner.key, node.path)))
     }
 
-    /// Waits until no other pass opens a connection to a cluster. Another cluster does not wait: its program for the credentials, or its
-    /// outer cluster, may be slow.
+    /// Locks the opening of connections to one cluster: passes that need the same cluster wait until the guard is dropped. Each cluster has
+    /// a lock of its own, since opening a connection may run a slow program for the credentials, or read from a slow outer cluster.
     async fn lock_opening(&self, key: &ClusterKey) -> OwnedMutexGuard<()> {
         let lock = {
             let mut locks = self.opening.lock();
+            // Locks that nobody holds or waits for are removed.
             locks.retain(|_, lock| lock.strong_count() > 0);
             let lock = locks.get(key).and_then(Weak::upgrade).unwrap_or_default();
             locks.insert(key.clone(), Arc::downgrade(&lock));
@@ -172,11 +174,13 @@ impl ConnectedClusters {
         lock.lock_owned().await
     }
 
-    /// Returns the cluster of a node, and connects to it unless it is connected; `None` if the Secret does not exist.
+    /// Returns the cluster of a remote node, and connects to it first if necessary. `None` if the Secret with the kubeconfig does not
+    /// exist.
     ///
     /// # Errors
     /// A yield if the Secret has no usable kubeconfig. The error of the call that reads the Secret.
     async fn find_or_connect(&self, node: RemoteNode<'_>, client: &Client) -> Result<Option<ClusterUse>> {
+        // A node that is removed first has to know whether its cluster still exists.
         if !node.is_removed
             && let Some(used) = self.use_connected(node)
         {
@@ -185,7 +189,8 @@ impl ConnectedClusters {
         let key = ClusterKey::of(node);
         let _opening = self.lock_opening(&key).await;
         if let Some(cluster) = self.connected(&key) {
-            // Whether a cluster still exists is decided by its Secret, unless it has just answered.
+            // Another pass may have connected meanwhile. For a node that is removed, the cluster exists if its Secret exists or if it
+            // answers.
             let exists = !node.is_removed || cluster.connection.refresh().await? || cluster.has_answered();
             if exists && let Some(used) = self.use_connected(node) {
                 return Ok(Some(used));
@@ -209,9 +214,9 @@ impl ConnectedClusters {
         Ok(Some((cluster, is_new)))
     }
 
-    /// Removes users of clusters, and the clusters without any.
+    /// Removes the users that `is_removed` accepts from all clusters, and drops the connections to clusters that have no users left.
     fn remove_users(&self, is_removed: impl Fn(&ClusterKey, &Uid, &str, &ObjectKey) -> bool) {
-        // They are dropped after the lock is released.
+        // The clusters are dropped at the end of the function, when the lock is released.
         let mut dropped = Vec::new();
         self.clusters.lock().retain(|key, cluster| {
             let is_used = cluster.remove_users(|uid, node, owner| is_removed(key, uid, node, owner));
@@ -228,6 +233,7 @@ impl RemoteClusters for ConnectedClusters {
         self.clusters.lock().values().map(|cluster| cluster.state.clone()).collect()
     }
 
+    /// Returns the metrics of all connected clusters, with those of nested clusters.
     fn values(&self) -> Vec<ClusterValues> {
         let clusters: Vec<_> = self.clusters.lock().values().cloned().collect();
         let mut values: Vec<_> = clusters.iter().map(|cluster| cluster.values()).collect();
@@ -236,6 +242,8 @@ impl RemoteClusters for ConnectedClusters {
         values
     }
 
+    /// Returns the cluster of a remote node, and connects to it if necessary; `None` if the Secret with the kubeconfig does not exist. A
+    /// new user of this connection no longer counts as a user of an earlier connection with the same Secret.
     fn connect<'a>(
         &'a self,
         node: RemoteNode<'a>,
@@ -244,7 +252,8 @@ impl RemoteClusters for ConnectedClusters {
         async move {
             let Some((cluster, is_new)) = self.find_or_connect(node, client).await? else { return Ok(None) };
             if is_new {
-                // If the key in the Secret or the URL has changed, the node still uses the cluster under its earlier key.
+                // If the node now names another key in the Secret or another URL, it is still a user of the connection with the earlier
+                // ones.
                 let current = ClusterKey::of(node);
                 self.remove_users(|key, uid, path, _| {
                     let is_earlier = *key != current && key.secret.is_of_same_cluster(&current.secret);
@@ -256,6 +265,7 @@ impl RemoteClusters for ConnectedClusters {
         .boxed()
     }
 
+    /// Reports the changed Secret to all connected clusters, since it may register any of them, and to nested clusters.
     fn on_registration_change(&self, secret: &ObjectKey, version: Option<&ResourceVersion>) {
         let clusters: Vec<_> = self.clusters.lock().values().cloned().collect();
         for cluster in clusters {
@@ -266,11 +276,13 @@ impl RemoteClusters for ConnectedClusters {
         }
     }
 
+    /// Removes a node of an owner from the users of its cluster.
     fn release(&self, node: RemoteNode<'_>) {
         let current = ClusterKey::of(node);
         self.remove_users(|key, uid, path, _| *key == current && *uid == node.owner.uid && path == node.path);
     }
 
+    /// Drops the state of an owner that is gone, and its use of clusters, also of nested ones.
     fn forget(&self, owner: &ObjectKey) {
         for state in self.states() {
             state.forget_owner(owner);

@@ -77,6 +77,10 @@ struct CurrentClient {
 }
 
 impl CurrentClient {
+    /// Creates the client for a configuration.
+    ///
+    /// # Errors
+    /// Fails if the configuration has an unusable certificate, key or URL.
     fn connect(config: ClientConfig, connector: &ClusterConnector) -> kube::Result<Self> {
         let ClientConfig { config, identity: _, kubeconfig, version, credentials, is_issued, renew_at, expire_at } =
             config;
@@ -85,7 +89,10 @@ impl CurrentClient {
     }
 }
 
-/// Reads and checks the kubeconfig in a Secret; `None` if the Secret does not exist.
+/// Reads a Secret from the API server and checks the kubeconfig in it; `None` if the Secret does not exist.
+///
+/// # Errors
+/// A yield if the kubeconfig can't be used, and the error of a failed read.
 async fn load(
     secret: &KubeconfigSecret,
     client: &Client,
@@ -125,8 +132,8 @@ impl ClusterConnection {
         })))
     }
 
-    /// Returns a client that always has the last credentials. Its requests count in `series`. The cluster is not trusted, so the size of
-    /// its responses is limited.
+    /// Returns a client of the cluster, which sends each request with the credentials that the connection has at that time. Its requests
+    /// count in `series`. The cluster is not trusted, so the size of responses and of pages is limited.
     pub(super) fn client(self: &Arc<Self>, series: &Arc<ClusterSeries>) -> Client {
         let connection = self.clone();
         let service = tower::service_fn(move |request: Request<Body>| {
@@ -139,7 +146,7 @@ impl ClusterConnection {
         client.with_page_size(page_size)
     }
 
-    /// Returns whether the Secret names another cluster by now, so that a new connection is needed.
+    /// Returns whether the Secret has a kubeconfig of another cluster by now, so that a new connection has to replace this one.
     pub(super) fn is_replaced(&self) -> bool {
         self.is_replaced.load(Ordering::Relaxed)
     }
@@ -157,7 +164,7 @@ impl ClusterConnection {
         self.current.lock().credentials.clone()
     }
 
-    /// Reads the kubeconfig again. Returns whether its Secret exists.
+    /// Reads the kubeconfig again, and connects with it if it has changed. Returns whether its Secret exists.
     ///
     /// # Errors
     /// As [`ClusterConnection::open`].
@@ -182,25 +189,26 @@ impl ClusterConnection {
         Ok(true)
     }
 
-    /// Sends a request. If the cluster refuses the credentials, it reads the kubeconfig again, and repeats the request if it has
-    /// changed: the cluster has not processed the first one.
+    /// Sends a request with the current credentials. After a response 401, the kubeconfig is read again, and if there are other
+    /// credentials, the request is sent once more: the cluster has not processed the first one.
     async fn send(self: &Arc<Self>, request: Request<Body>) -> kube::Result<Response<Body>> {
         let (parts, body) = request.into_parts();
         let body = body.collect_bytes().await?;
         self.renew().await;
-        let first = self.current.lock().clone();
-        let response = first.client.send(rebuild_request(&parts, body.clone())).await;
+        let used_client = self.current.lock().clone();
+        let response = used_client.client.send(rebuild_request(&parts, body.clone())).await;
         let is_refused = match &response {
             Ok(response) => response.status() == StatusCode::UNAUTHORIZED,
-            // Perhaps the API server has another certificate. Whether it has processed the request is unknown, so it is not repeated.
+            // Perhaps the API server has another certificate now, so the kubeconfig is read again for later requests. Whether the server
+            // has processed this request is unknown, so it is not repeated.
             Err(_) => {
                 if let Ok(mut last_read) = self.last_read.try_lock() {
-                    self.reload(&mut last_read, &first, false).await;
+                    self.reload(&mut last_read, &used_client, false).await;
                 }
                 false
             }
         };
-        let response = if is_refused && self.reload(&mut *self.last_read.lock().await, &first, true).await {
+        let response = if is_refused && self.reload(&mut *self.last_read.lock().await, &used_client, true).await {
             let client = self.current.lock().client.clone();
             client.send(rebuild_request(&parts, body.clone())).await
         } else {
@@ -212,8 +220,8 @@ impl ClusterConnection {
         response
     }
 
-    /// Renews the credentials in a task of its own if they expire soon, and waits for it only if they have expired. If the renewal fails,
-    /// the old ones remain.
+    /// Starts a task that renews the credentials, if their renewal is due. Waits for the task only if the credentials have expired; else
+    /// the request is sent with the old credentials. If the renewal fails, the old credentials remain.
     async fn renew(self: &Arc<Self>) {
         if !self.is_renewal_due() {
             return;
@@ -222,20 +230,22 @@ impl ClusterConnection {
         let is_expired = self.connector.exec_runner().is_reached(expire_at);
         let last_read = match self.last_read.clone().try_lock_owned() {
             Ok(last_read) => last_read,
+            // Another request reads the kubeconfig now. With valid credentials there is no need to wait for it.
             Err(_) if is_expired => self.last_read.clone().lock_owned().await,
             Err(_) => return,
         };
-        // Another request may have renewed them meanwhile.
+        // Another request may have renewed the credentials while this one waited for the lock.
         if !self.is_renewal_due() {
             return;
         }
+        // A task, so that the renewal goes on if the caller drops this future.
         let renewal = tokio::spawn(self.clone().renew_now(last_read).in_current_span());
         if is_expired {
             let _ = renewal.await;
         }
     }
 
-    /// Renews the credentials now. After a failure, the next renewal is due at the retry time of the program.
+    /// Runs the program for new credentials. If that fails, the next renewal is due after the retry period of the program.
     async fn renew_now(self: Arc<Self>, mut last_read: OwnedMutexGuard<LastRead>) {
         if let Err(error) = self.read(true).await {
             tracing::warn!(kubeconfig = %self.secret, %error, "the credentials can't be renewed");
@@ -246,15 +256,18 @@ impl ClusterConnection {
         *last_read = LastRead { time: Instant::now(), was_unchanged: false };
     }
 
+    /// Returns whether the time to run the program again is reached.
     fn is_renewal_due(&self) -> bool {
         let renew_at = self.current.lock().renew_at;
         self.connector.exec_runner().is_reached(renew_at)
     }
 
-    /// Reads the kubeconfig again, unless another request has done so, or it was read lately. `is_refused` is whether the cluster has
-    /// refused the credentials of `client`. Returns whether there are other credentials than those.
+    /// Reads the kubeconfig again after a failed request with `client`, unless another request has replaced this client, or the last read
+    /// is too recent. `is_refused` is whether the response was 401; then the program for the credentials is run again, too. Returns whether
+    /// the current credentials differ from those of `client`.
     async fn reload(&self, last_read: &mut LastRead, client: &CurrentClient, is_refused: bool) -> bool {
-        // A program may issue other credentials in each run, although the cluster refuses them all.
+        // The minimum time since the last read. A program may issue other credentials in each run although the cluster refuses them all, so
+        // it must not run after each request.
         let period = if !is_refused || client.is_issued {
             RELOAD_PERIOD
         } else if last_read.was_unchanged {
@@ -262,18 +275,18 @@ impl ClusterConnection {
         } else {
             Duration::ZERO
         };
-        let is_current = || self.current.lock().version == client.version;
-        if is_current() && last_read.time.elapsed() >= period {
+        let is_unchanged = || self.current.lock().version == client.version;
+        if is_unchanged() && last_read.time.elapsed() >= period {
             if let Err(error) = self.read(is_refused).await {
                 tracing::debug!(kubeconfig = %self.secret, %error, "the kubeconfig can't be read again");
             }
-            *last_read = LastRead { time: Instant::now(), was_unchanged: is_current() };
+            *last_read = LastRead { time: Instant::now(), was_unchanged: is_unchanged() };
         }
-        !is_current()
+        !is_unchanged()
     }
 
-    /// Connects with other credentials if they differ from the current ones. With another identity, the cluster is another one:
-    /// this connection is marked as replaced.
+    /// Replaces the client if the credentials of `config` differ from the current ones; otherwise updates their times of renewal and
+    /// expiry. If `config` is for another API server or has another certificate authority, the connection is only marked as replaced.
     fn update(&self, config: ClientConfig) {
         if config.identity != self.identity {
             self.is_replaced.store(true, Ordering::Relaxed);

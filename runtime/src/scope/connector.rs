@@ -8,7 +8,9 @@ use crate::{
 };
 use std::{fmt, sync::Arc};
 
+/// Creates the client for a configuration.
 type Connect = dyn Fn(kube::Config) -> kube::Result<kube::Client> + Send + Sync;
+/// Adds the layers of the operator to a client, whose requests count in the series.
 type Wrap = dyn Fn(kube::Client, &Arc<ClusterSeries>) -> Client + Send + Sync;
 
 /// Creates clients for other clusters.
@@ -21,8 +23,9 @@ pub(crate) struct ClusterConnector {
 }
 
 impl ClusterConnector {
-    /// Returns a connector. `connect` creates a client that writes only with the lead; `wrap` adds the layers that all requests of a
-    /// cluster share: timeouts, the metrics of the cluster, and the wait for `Retry-After`. No program is allowed.
+    /// Returns a connector that allows no programs for credentials. `connect` creates a client that writes only while this process is the
+    /// leader. `wrap` adds the layers that all requests to a cluster share: timeouts, the metrics of the cluster, and the wait for
+    /// `Retry-After`.
     pub(crate) fn new(
         connect: impl Fn(kube::Config) -> kube::Result<kube::Client> + Send + Sync + 'static,
         wrap: impl Fn(kube::Client, &Arc<ClusterSeries>) -> Client + Send + Sync + 'static,
@@ -32,7 +35,7 @@ impl ClusterConnector {
         Self { connect: Arc::new(connect), wrap: Arc::new(wrap), metrics, exec_runner }
     }
 
-    /// Returns the connector of an operator, which allows these programs.
+    /// Returns the same connector for an operator that allows these programs for credentials.
     pub(crate) fn allow(&self, plugins: &[ExecPlugin], environment: &Environment) -> Self {
         Self { exec_runner: Arc::new(ExecRunner::new(plugins, environment)), ..self.clone() }
     }

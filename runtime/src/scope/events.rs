@@ -15,9 +15,9 @@ use std::{
 
 /// The controller of the owners whose children are in other clusters.
 pub(crate) trait ClusterEvents: Send + Sync {
-    /// Handles a change of a child in another cluster, which has the state `state`.
+    /// Handles a change of a child object in another cluster. `state` is the state of the controller in that cluster.
     fn on_remote_change(&self, state: &ControllerState, kind: &Kind, owner: &OwnerRef, event: &ChildEvent<'_>);
-    /// Enqueues an owner, because the cluster of its children can be used again, or no longer.
+    /// Enqueues an owner, because the cluster of its children has become reachable or unreachable, or needs a new check.
     fn enqueue(&self, owner: ObjectKey);
 }
 
@@ -26,16 +26,18 @@ pub(crate) trait ClusterEvents: Send + Sync {
 pub(super) struct EventTarget(Arc<OnceLock<Weak<dyn ClusterEvents>>>);
 
 impl EventTarget {
+    /// Sets the controller; only the first call has an effect.
     pub(super) fn set(&self, events: Weak<dyn ClusterEvents>) {
-        // A second one is the same.
+        // A second call has the same controller.
         let _ = self.0.set(events);
     }
 
+    /// Returns the controller; `None` before it is set and after it is dropped.
     pub(super) fn get(&self) -> Option<Arc<dyn ClusterEvents>> {
         self.0.get().and_then(Weak::upgrade)
     }
 
-    /// Enqueues the users of a cluster.
+    /// Enqueues the owners of all nodes that use a cluster.
     pub(super) fn enqueue(&self, users: &Mutex<ClusterUsers>) {
         let Some(events) = self.get() else { return };
         let owners: Vec<_> = users.lock().values().cloned().collect();

@@ -65,7 +65,7 @@ impl ExecPlugin {
         self
     }
 
-    /// Returns why a kubeconfig may not run the program in this way; `None` if it may.
+    /// Returns why a kubeconfig may not run the program with the arguments and the variables of `exec`; `None` if it may.
     fn problem_of(&self, exec: &ExecConfig) -> Option<Cow<'static, str>> {
         if !exec.args.as_deref().unwrap_or_default().starts_with(&self.arguments) {
             return Some("runs its program with arguments that the operator does not allow".into());
@@ -81,10 +81,10 @@ impl ExecPlugin {
     }
 }
 
-/// Returns the plugin that allows the program of a kubeconfig.
+/// Returns the plugin that allows the program which a kubeconfig runs for its credentials.
 ///
 /// # Errors
-/// Fails with the reason if none does. The text has nothing of the kubeconfig except short names of programs and variables.
+/// Fails with the reason if no plugin allows it. The reason has no text of the kubeconfig except short names of programs and variables.
 pub(super) fn find<'a>(plugins: &'a [ExecPlugin], exec: &ExecConfig) -> Result<&'a ExecPlugin, Cow<'static, str>> {
     let command = exec.command.as_deref().unwrap_or_default();
     let mut problem: Cow<'static, str> = match plain_name(command) {
@@ -102,13 +102,15 @@ pub(super) fn find<'a>(plugins: &'a [ExecPlugin], exec: &ExecConfig) -> Result<&
 
 /// Returns the environment variables that a kubeconfig sets for its program: names and values.
 pub(super) fn variables(exec: &ExecConfig) -> impl Iterator<Item = (&str, &str)> {
+    /// Returns the value of a field of a variable; empty if the field is missing.
     fn field<'a>(variable: &'a HashMap<String, String>, name: &str) -> &'a str {
         variable.get(name).map(String::as_str).unwrap_or_default()
     }
     exec.env.iter().flatten().map(|variable| (field(variable, "name"), field(variable, "value")))
 }
 
-/// Returns a name if an error may contain it: a short one of letters, digits, dots, dashes and underscores.
+/// Returns the name if an error message may contain it: up to 64 letters, digits, dots, dashes and underscores. `None` for any other text,
+/// which may be a secret in the wrong field.
 fn plain_name(name: &str) -> Option<&str> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
     ((1..=64).contains(&name.len()) && name.chars().all(is_plain)).then_some(name)

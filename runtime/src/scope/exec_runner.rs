@@ -46,7 +46,7 @@ pub(super) struct ExecRunner {
     plugins: Vec<ExecPlugin>,
     environment: Environment,
     deadline: Duration,
-    /// The runs that are in progress or failed lately, by the hash of what the program is run with.
+    /// The runs that are in progress or failed lately, by the hash of the command, its arguments, variables and input.
     runs: Arc<Mutex<HashMap<u64, ProgramRun>>>,
 }
 
@@ -58,6 +58,7 @@ type RunResult = Result<Arc<IssuedCredentials>, Cow<'static, str>>;
 /// A run of a program. All callers that wait for it share its result.
 type SharedRun = Shared<BoxFuture<'static, RunResult>>;
 
+/// The last run of a program.
 enum ProgramRun {
     InProgress(SharedRun),
     Failed(RunFailure),
@@ -78,6 +79,7 @@ struct IssuingProgram {
 }
 
 impl ExecRunner {
+    /// Returns a runner that allows the programs of these plugins.
     pub(super) fn new(plugins: &[ExecPlugin], environment: &Environment) -> Self {
         let (plugins, environment) = (plugins.to_vec(), environment.clone());
         Self { plugins, environment, deadline: DEADLINE, runs: Arc::default() }
@@ -91,11 +93,12 @@ impl ExecRunner {
         exec_plugin::find(&self.plugins, exec)
     }
 
-    /// Runs the program of a kubeconfig, which is for `cluster`. If it is running already, this waits for that run. A run goes on when no
-    /// caller waits for it any more: else a slow program would never succeed.
+    /// Runs the program that a kubeconfig names for the credentials of `cluster`, and returns the credentials. If the program is running
+    /// already with the same input, the caller waits for the result of that run. The program continues if the caller drops the future: else
+    /// a slow program would never succeed.
     ///
     /// # Errors
-    /// Fails with a text that has nothing of the kubeconfig and nothing of the output.
+    /// Fails with a message that has no text of the kubeconfig and of the output, except the name of the program.
     pub(super) async fn run(&self, exec: &ExecConfig, cluster: &Cluster) -> RunResult {
         let plugin = self.check(exec)?;
         if exec.interactive_mode == Some(ExecInteractiveMode::Always) {
@@ -112,10 +115,11 @@ impl ExecRunner {
         self.start(hash_of_run(exec, &input), program)?.await
     }
 
-    /// Starts a run, unless it is in progress.
+    /// Starts the program in a task, and returns the future of its result. If the run with this `id` is in progress, returns the future of
+    /// that run.
     ///
     /// # Errors
-    /// Fails with the problem of the last run if it failed lately.
+    /// Fails with the problem of the last run if that failed within the retry period.
     fn start(&self, id: u64, program: IssuingProgram) -> Result<SharedRun, Cow<'static, str>> {
         let mut runs = self.runs.lock();
         match runs.get(&id) {
@@ -126,11 +130,12 @@ impl ExecRunner {
             _ => {}
         }
         let (name, environment) = (program.name.clone(), self.environment.clone());
-        // Weak for the waiters, since their future is in the map itself.
-        let (of_task, of_waiters) = (self.runs.clone(), Arc::downgrade(&self.runs));
+        // The future that callers wait for is stored in the map, so it must not keep the map alive.
+        let (runs_of_task, runs_of_future) = (self.runs.clone(), Arc::downgrade(&self.runs));
         let task = tokio::spawn(async move {
             let result = program.run(&environment).await;
-            let (now, mut runs) = (environment.now(), of_task.lock());
+            let (now, mut runs) = (environment.now(), runs_of_task.lock());
+            // Removes this run, and failures that are no longer recent.
             runs.retain(|other, run| *other != id && run.is_current(now));
             if let Err(problem) = &result {
                 runs.insert(id, ProgramRun::Failed(RunFailure { time: now, problem: problem.clone() }));
@@ -139,8 +144,9 @@ impl ExecRunner {
             result
         });
         let run = async move {
+            // The task panicked or was aborted, so it has not removed its run.
             task.await.unwrap_or_else(|_| {
-                if let Some(runs) = of_waiters.upgrade() {
+                if let Some(runs) = runs_of_future.upgrade() {
                     runs.lock().remove(&id);
                 }
                 Err(format!("runs the program {name}, which was interrupted").into())
@@ -151,19 +157,22 @@ impl ExecRunner {
         Ok(run)
     }
 
-    /// Returns whether a time is reached, such as the one at which credentials are to be renewed.
+    /// Returns whether a time is reached, such as the time of renewal of credentials. Without a time, it never is.
     pub(super) fn is_reached(&self, time: Option<Timestamp>) -> bool {
         time.is_some_and(|time| self.environment.now() >= time)
     }
 
-    /// Returns the time of the next renewal after one that failed.
+    /// Returns the time of the next renewal if a renewal has failed now.
     pub(super) fn retry_time(&self) -> Timestamp {
         retry_after(self.environment.now())
     }
 }
 
 impl IssuingProgram {
-    /// Runs the program and reads its output.
+    /// Runs the program and parses the credentials in its output.
+    ///
+    /// # Errors
+    /// Fails with a message that names the program and the reason.
     async fn run(self, environment: &Environment) -> RunResult {
         let Self { name, version, command, deadline } = self;
         let output = output(command, deadline).await;
@@ -172,9 +181,12 @@ impl IssuingProgram {
     }
 }
 
-/// Runs a program and returns its output.
+/// Runs a program and returns its standard output.
+///
+/// # Errors
+/// Fails with the reason if the program can't be run, doesn't end in time, or ends with an exit code other than 0.
 async fn output(command: Command, deadline: Duration) -> Result<Vec<u8>, NoCredentialsReason> {
-    // Its messages may contain credentials, so nobody reads them.
+    // The standard error is discarded, since it may contain credentials.
     let limits = ProcessLimits { deadline, output: OUTPUT_LIMIT, errors: None };
     let output = child_process::run(command, b"", limits).await.map_err(reason_of)?;
     match output.status.code() {
@@ -195,8 +207,9 @@ impl ProgramRun {
 }
 
 impl RunFailure {
+    /// Returns whether the program failed less than `RETRY_PERIOD` ago.
     fn is_recent(&self, now: Timestamp) -> bool {
-        // The clock may have been set back.
+        // The time since the failure is negative if the clock was set back. Without `abs`, the failure would then stay recent for too long.
         now.duration_since(self.time).abs() < RETRY_PERIOD
     }
 }
@@ -252,21 +265,21 @@ impl IssuedCredentials {
         let expire_at = not_empty(status.expiration_timestamp).map(|time| time.parse::<Timestamp>()).transpose();
         let expire_at = expire_at.map_err(|_| "whose output has an expiration timestamp that is not a time")?;
         let renew_at = expire_at.map(|expires| {
-            let early = expires.saturating_sub(RENEWAL_MARGIN).unwrap_or(expires);
-            // Credentials that expire within the margin would be renewed in each pass.
-            early.max(retry_after(now))
+            let before_expiry = expires.saturating_sub(RENEWAL_MARGIN).unwrap_or(expires);
+            // Not before the retry period has passed: else credentials with a short life would be renewed before each request.
+            before_expiry.max(retry_after(now))
         });
         Ok(Self { token, certificate, renew_at, expire_at })
     }
 
-    /// Returns the hash of the credentials and of the kubeconfig, whose hash is `kubeconfig`.
+    /// Returns the hash of the credentials combined with the hash of the kubeconfig.
     pub(super) fn version(&self, kubeconfig: u64) -> u64 {
         let mut hasher = DefaultHasher::new();
         (kubeconfig, &self.token, &self.certificate).hash(&mut hasher);
         hasher.finish()
     }
 
-    /// Sets the credentials of a user.
+    /// Sets the issued credentials in the user of a kubeconfig.
     pub(super) fn apply_to(&self, user: &mut AuthInfo) {
         user.token = self.token.clone().map(SecretString::from);
         if let Some((certificate, key)) = &self.certificate {
@@ -276,7 +289,8 @@ impl IssuedCredentials {
     }
 }
 
-/// Returns the input of a program, with the cluster if the kubeconfig wants that.
+/// Returns the input of a program: an `ExecCredential` as JSON, with the server and the certificate authority of `cluster` if the
+/// kubeconfig asks for them by `provideClusterInfo`.
 fn input(version: &str, cluster: Option<&Cluster>) -> String {
     let mut spec = json!({"interactive": false});
     if let Some(cluster) = cluster {
@@ -293,7 +307,7 @@ fn input(version: &str, cluster: Option<&Cluster>) -> String {
     json!({"apiVersion": version, "kind": "ExecCredential", "spec": spec}).to_string()
 }
 
-/// Returns the hash of what a program is run with.
+/// Returns the hash of the command, the arguments, the variables and the input of a program.
 fn hash_of_run(exec: &ExecConfig, input: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (&exec.command, &exec.args, input).hash(&mut hasher);
@@ -301,7 +315,7 @@ fn hash_of_run(exec: &ExecConfig, input: &str) -> u64 {
     hasher.finish()
 }
 
-/// Returns the reason of a program that has no output.
+/// Returns the reason why a program has issued no credentials, as a clause that continues the error message.
 fn reason_of(failure: ProcessFailure) -> NoCredentialsReason {
     match failure {
         ProcessFailure::NotStarted(error) if error.kind() == ErrorKind::NotFound => {
@@ -314,12 +328,12 @@ fn reason_of(failure: ProcessFailure) -> NoCredentialsReason {
     }
 }
 
-/// Returns the end of the retry period that begins at a time.
+/// Returns the time at the end of the retry period that begins at `time`.
 fn retry_after(time: Timestamp) -> Timestamp {
     time.saturating_add(RETRY_PERIOD).unwrap_or(time)
 }
 
-/// Returns the base64 encoding of a text.
+/// Returns a text encoded as base64, by the serialization of [`ByteString`].
 fn base64(text: String) -> String {
     match serde_json::to_value(ByteString(text.into_bytes())) {
         Ok(Value::String(text)) => text,

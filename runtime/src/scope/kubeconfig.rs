@@ -86,14 +86,15 @@ impl Kubeconfig {
         self
     }
 
-    /// Returns the record of the cluster. `namespace` is the default of the Secret's namespace.
+    /// Returns the record of the cluster, which names the Secret of the kubeconfig. `namespace` is the namespace of the Secret if this
+    /// kubeconfig names none.
     ///
     /// # Errors
-    /// `InvalidKubeconfig` if a name is not possible, or the URL is none.
+    /// `InvalidKubeconfig` if the name or the namespace is not a DNS name, or if the URL is not one with `https`.
     pub(crate) fn record(self, namespace: Option<&str>) -> Result<ClusterRecord> {
-        let Self { secret, namespace: own, key, server, abandon_after } = self;
-        let namespace = own.or_else(|| namespace.map(str::to_owned)).unwrap_or_else(|| "default".to_owned());
-        let invalid = |what: String| Err(Error::blocked("InvalidKubeconfig", what));
+        let Self { secret, namespace: set_namespace, key, server, abandon_after } = self;
+        let namespace = set_namespace.or_else(|| namespace.map(str::to_owned)).unwrap_or_else(|| "default".to_owned());
+        let invalid = |sentence: String| Err(Error::blocked("InvalidKubeconfig", sentence));
         for name in [&secret, &namespace] {
             if !is_dns_subdomain(name) {
                 return invalid(format!(
@@ -109,7 +110,7 @@ impl Kubeconfig {
     }
 }
 
-/// Returns whether a text is a URL with `https`. Credentials would be sent to any other one in plain text.
+/// Returns whether a text is a URL with `https` and a host. Over any other scheme, credentials would be sent in plain text.
 pub(super) fn is_https(url: &str) -> bool {
     url.parse::<http::Uri>().is_ok_and(|url| url.scheme() == Some(&Scheme::HTTPS) && url.authority().is_some())
 }
@@ -143,7 +144,7 @@ impl ClusterRecord {
         annotations
     }
 
-    /// Reads the annotations of a record; `None` if somebody has changed them to something else.
+    /// Parses the annotations of a record; `None` if another client has removed or damaged the annotation that names the Secret.
     pub(crate) fn of(header: &Header) -> Option<Self> {
         let secret = KubeconfigSecret::parse(header.annotations.get(RECORD_ANNOTATION)?)?;
         let seconds = header.annotations.get(ABANDON_ANNOTATION).and_then(|seconds| seconds.parse().ok());
@@ -163,7 +164,7 @@ pub(crate) struct KubeconfigSecret {
 }
 
 impl KubeconfigSecret {
-    /// Returns whether both are of the same cluster. Key and URL may change.
+    /// Returns whether two kubeconfigs are of the same cluster: they are in one Secret. The key and the URL may differ.
     pub(crate) fn is_of_same_cluster(&self, other: &Self) -> bool {
         (&self.namespace, &self.name) == (&other.namespace, &other.name)
     }
@@ -173,7 +174,7 @@ impl KubeconfigSecret {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Parses the text of the annotation; `None` if somebody has changed it to something else.
+    /// Parses the text of the annotation; `None` if it is invalid.
     fn parse(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }

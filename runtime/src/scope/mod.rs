@@ -48,9 +48,9 @@
 //! whoever writes the Secret chooses the further arguments of that program, which runs in the operator's container and must be in its
 //! image: see the security of [`ExecPlugin`].
 //!
-//! The other cluster is not trusted: its objects concern only owners that use it, and no redirect is followed. A response, and an event of a
-//! watch, may have 64 MiB; the lists of one kind of children with all their pages, and the events after them, 256 MiB each. More counts as
-//! a failure: of a list the node waits with the reason `ClusterUnreachable`, and after the events it lists again.
+//! The other cluster is not trusted: its objects concern only owners that use it, and no redirect is followed. A response, and an event of
+//! a watch, may have 64 MiB; the lists of one kind of children with all their pages, and the events after them, 256 MiB each. More counts
+//! as a failure: of a list the node waits with the reason `ClusterUnreachable`, and after the events it lists again.
 //!
 //! For applications, the credentials are copied into a Secret in the operator's cluster: for Argo CD in its namespace, for Flux and Helm in
 //! the namespace of the owner. So with these, whoever may read Secrets in the namespace of the owner gets at the cluster.

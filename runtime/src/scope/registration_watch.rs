@@ -23,8 +23,8 @@ use std::sync::Arc;
 /// The callback for a changed registration, with its version; `None` if it was deleted.
 type OnRegistrationChange = Arc<dyn Fn(&ObjectKey, Option<&ResourceVersion>) + Send + Sync>;
 
-/// Starts the watches of the registrations for the applications of a tree: one for each namespace that the drivers name, or one for the
-/// namespaces of the operator.
+/// Starts watches of the Secrets that register clusters for the applications of a tree. Each namespace that a driver names has a watch. If
+/// a driver names none, its Secrets are watched in all namespaces of the operator. `on_change` is called for each changed Secret.
 pub(super) fn start(
     tree: &'static Shape,
     client: &Client,
@@ -55,7 +55,7 @@ pub(super) fn start(
     tasks
 }
 
-/// Watches the registrations in some namespaces; it never returns.
+/// Watches the Secrets with the label of registrations in these namespaces. The future never ends.
 async fn watch(client: Client, namespaces: Namespaces, handler: Arc<RegistrationHandler>) {
     let WatchedKind { kind, health, .. } = &handler.watched;
     let scope = WatchScope { labels: Some(REGISTRATION_LABEL), ..WatchScope::all(&client, &namespaces) };
@@ -83,6 +83,8 @@ impl EventHandler for RegistrationHandler {
         Ok(self.store().apply(Header::parse(json)?, || ()))
     }
 
+    /// Reports the key of a changed Secret with its new version, or without a version if it was deleted. An unchanged Secret is not
+    /// reported.
     fn on_change(&self, change: &Change<()>, _from_list: bool) {
         let new = change.new_entry();
         if let Some(entry) = new.or(change.old()) {

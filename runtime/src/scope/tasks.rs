@@ -1,4 +1,4 @@
-//! The tasks of a connected cluster: the watches of children, and the reads of the kubeconfig.
+//! Spawns the tasks of a connected cluster: the watches of child objects, and the reads of the kubeconfig.
 
 use super::{
     connection::ClusterConnection,
@@ -36,6 +36,7 @@ pub(super) struct ClusterTasks<'a> {
 }
 
 impl<'a> ClusterTasks<'a> {
+    /// Returns an empty set of tasks for the cluster whose kubeconfig is in `secret`.
     pub(super) fn new(
         secret: &'a KubeconfigSecret,
         counters: &Counters,
@@ -45,7 +46,7 @@ impl<'a> ClusterTasks<'a> {
         Self { tasks: Tasks::new(counters.clone()), secret, users, events }
     }
 
-    /// Watches the children of one kind. The cluster is not trusted: its objects concern only owners that use it.
+    /// Spawns the watch of the child objects of one kind in the cluster.
     pub(super) fn watch(&mut self, state: &Arc<ControllerState>, children: &Arc<WatchedKind<Child>>) {
         let span = tracing::info_span!("cluster", kubeconfig = %self.secret);
         let name = format!("informer of {} in the cluster of {}", children.kind, self.secret);
@@ -57,8 +58,8 @@ impl<'a> ClusterTasks<'a> {
         });
     }
 
-    /// Enqueues the owners that use the cluster whenever the watch of `children` is open again, and when it has failed: their passes then
-    /// find the cluster reachable or unreachable.
+    /// Spawns a task that enqueues the owners with nodes in the cluster when the watch of `children` opens or fails. Their passes then find
+    /// the cluster reachable or unreachable.
     pub(super) fn follow_watch(&mut self, children: &Arc<WatchedKind<Child>>) {
         let name = format!("state of the informer of {} in the cluster of {}", children.kind, self.secret);
         let (children, users, events) = (children.clone(), self.users.clone(), self.events.clone());
@@ -67,8 +68,8 @@ impl<'a> ClusterTasks<'a> {
         });
     }
 
-    /// Reads the kubeconfig of a registered cluster once a minute, and enqueues the owners that use the cluster if it has other
-    /// credentials than the registrations.
+    /// Spawns a task that reads the kubeconfig once a minute if the cluster is registered with a CD system. If the credentials differ from
+    /// the registered ones, the task enqueues the owners with nodes in the cluster, whose passes register it again.
     pub(super) fn follow_credentials(
         &mut self,
         connection: &Arc<ClusterConnection>,
@@ -88,13 +89,16 @@ impl<'a> ClusterTasks<'a> {
     }
 }
 
-/// Watches the children of a kind in the cluster. A list that is too large ends it, until the next try.
+/// Watches the child objects of a kind in the cluster, and reports their changes to the controller. If the list exceeds the budget of
+/// bytes, the watch counts as failing, and starts again after a pause. If the events after a list exceed the budget, it starts again at
+/// once.
 async fn watch(
     state: Arc<ControllerState>,
     children: Arc<WatchedKind<Child>>,
     users: Arc<Mutex<ClusterUsers>>,
     events: EventTarget,
 ) {
+    // The cluster is not trusted: an object must not enqueue an owner that has no node in the cluster.
     let on_owner = |owner: &OwnerRef, event: &ChildEvent<'_>| {
         let is_user = users.lock().keys().any(|(uid, _)| *uid == owner.uid);
         if let Some(events) = events.get().filter(|_| is_user) {
@@ -110,16 +114,17 @@ async fn watch(
             () = child::run(&client, &children, &state.operator, &state.namespaces, &on_owner, None) => return,
         };
         if exceeded == Exceeded::List {
-            let why = TooLarge { max: MAX_BYTES }.to_string();
-            tracing::warn!(kind = %children.kind, error = why, "the list of the cluster is too large");
+            let reason = TooLarge { max: MAX_BYTES }.to_string();
+            tracing::warn!(kind = %children.kind, error = reason, "the list of the cluster is too large");
             children.store.clear();
-            children.health.set(WatchState::Failing(why));
+            children.health.set(WatchState::Failing(reason));
             sleep(LARGE_LIST_PAUSE).await;
         }
     }
 }
 
-/// Enqueues the owners that use the cluster whenever its kubeconfig has other credentials than those of a verified registration.
+/// Reads the kubeconfig every `VERIFY_PERIOD` while the cluster is registered with a CD system. Enqueues the owners with nodes in the
+/// cluster if the credentials differ from those of a verified registration.
 async fn follow_credentials(
     connection: Arc<ClusterConnection>,
     verified: Arc<Mutex<VerifiedRegistrations>>,
@@ -142,12 +147,13 @@ async fn follow_credentials(
     }
 }
 
-/// Enqueues the owners that use the cluster whenever the watch of a kind opens or fails.
+/// Enqueues the owners with nodes in the cluster when the watch of a kind opens or fails. A watch that opens again within `MAX_RESTART` has
+/// not failed.
 async fn follow_watch(children: Arc<WatchedKind<Child>>, users: Arc<Mutex<ClusterUsers>>, events: EventTarget) {
     let mut state = children.health.subscribe();
     loop {
         let is_open = *state.borrow_and_update() == WatchState::Following;
-        // A watch that restarts has not failed.
+        // A closed watch may only restart: it has failed if it does not open again in time.
         if !is_open && timeout(MAX_RESTART, state.wait_for(|state| *state == WatchState::Following)).await.is_ok() {
             continue;
         }

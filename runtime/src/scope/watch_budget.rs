@@ -19,6 +19,7 @@ pub(super) struct WatchBudget {
     exceeded: Notify,
 }
 
+/// The bytes received so far, and whether they are of a list or of the events after it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spent {
     bytes: usize,
@@ -39,14 +40,15 @@ impl WatchBudget {
         Arc::new(Self { max, spent: Mutex::default(), exceeded: Notify::new() })
     }
 
-    /// Wraps the client of a watch, so that a response which exceeds the budget ends with an error.
+    /// Returns a client for the lists and watches of one kind. When the bytes of its responses exceed the budget, the response ends with an
+    /// error. The budget starts again when a watch follows a list, and when a list follows a watch.
     pub(super) fn wrap(self: &Arc<Self>, client: kube::Client) -> kube::Client {
         let budget = self.clone();
         inspect_responses(client, move |request| {
             let is_list = !is_watch(request);
             let mut spent = budget.spent.lock();
-            // A list that is begun again continues the budget of the last one, whose objects the cache still has. So does a watch that is
-            // resumed.
+            // A further page, and a list that starts again, continue the budget of the list, whose objects the cache still has. A watch
+            // that resumes continues the budget of the events.
             if is_list != spent.is_list {
                 *spent = Spent { bytes: 0, is_list };
             }
@@ -59,7 +61,7 @@ impl WatchBudget {
     /// Counts received bytes.
     ///
     /// # Errors
-    /// If the budget is exceeded, which also ends [`WatchBudget::exceeded`].
+    /// Fails if the budget is exceeded, and wakes the caller of [`WatchBudget::exceeded`].
     fn spend(&self, bytes: usize) -> Result<(), TooLarge> {
         let mut spent = self.spent.lock();
         spent.bytes = spent.bytes.saturating_add(bytes);
@@ -70,7 +72,7 @@ impl WatchBudget {
         Err(TooLarge { max: self.max })
     }
 
-    /// Waits until the budget is exceeded.
+    /// Waits until the budget is exceeded, and returns whether a list or the events after it exceeded it.
     pub(super) async fn exceeded(&self) -> Exceeded {
         self.exceeded.notified().await;
         if self.spent.lock().is_list { Exceeded::List } else { Exceeded::Events }
@@ -94,6 +96,7 @@ mod tests {
         budget.wrap(kube::Client::new(service, "default"))
     }
 
+    /// Sends a request with this query, and returns whether the whole response arrives.
     async fn is_allowed(client: &kube::Client, query: &str) -> bool {
         let request = Request::get(format!("/api/v1/pods?{query}")).body(Body::empty()).unwrap();
         client.send(request).await.unwrap().into_body().collect_bytes().await.is_ok()

@@ -45,7 +45,8 @@ struct LoadedCertificate {
 }
 
 impl Certificate {
-    /// Creates a certificate for these DNS names and the loopback addresses, with a new key.
+    /// Creates a self-signed certificate for these DNS names and the loopback addresses, with a new key. `server` is its common name, and
+    /// names the server in messages.
     ///
     /// # Errors
     /// Fails if a name is not a DNS name, or if the random number generator of the system fails.
@@ -63,17 +64,18 @@ impl Certificate {
         Ok(Self { server, files: None, loaded: Mutex::new(LoadedCertificate::new(config, no_files)) })
     }
 
-    /// Loads a certificate from files.
+    /// Loads a certificate from the files of its chain and its key.
     ///
     /// # Errors
-    /// Fails if a file can't be read, or the two don't belong together.
+    /// Fails if a file can't be read, or if the key doesn't belong to the certificate.
     pub(crate) fn load(server: &'static str, files: CertificateFiles) -> io::Result<Self> {
         let pem = files.read()?;
         let loaded = Mutex::new(LoadedCertificate::new(tls_config(&pem.0, &pem.1)?, pem));
         Ok(Self { server, files: Some(files), loaded })
     }
 
-    /// Returns the current certificate. If the files have changed, it is the new one; if that can't be used, the old one stays.
+    /// Returns the TLS settings with the current certificate. At most once per [`RELOAD_INTERVAL`], reads the files and, if they have
+    /// changed, uses the new certificate; keeps the old certificate if the new one can't be used.
     pub(crate) fn current(&self) -> Arc<ServerConfig> {
         let mut loaded = self.loaded.lock();
         if let Some(files) = &self.files
@@ -87,7 +89,7 @@ impl Certificate {
 }
 
 impl CertificateFiles {
-    /// Reads the chain and the key. Errors name the file.
+    /// Returns the contents of the files of the chain and the key. An error names the file that can't be read.
     fn read(&self) -> io::Result<(Vec<u8>, Vec<u8>)> {
         let read = |path: &PathBuf| {
             fs::read(path).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
@@ -101,7 +103,8 @@ impl LoadedCertificate {
         Self { config, pem, checked_at: Instant::now() }
     }
 
-    /// Reads the files again. If they can't be read or used, logs that and keeps the old certificate.
+    /// Reads the files again, and replaces the certificate if their content has changed. If the files can't be read or used, logs a warning
+    /// and keeps the old certificate.
     fn reload(&mut self, server: &'static str, files: &CertificateFiles) {
         let pem = match files.read() {
             Ok(pem) if pem == self.pem => return,
@@ -119,22 +122,22 @@ impl LoadedCertificate {
                 tracing::warn!(server, %error, "failed to use the new certificate of a server; using the old one");
             }
         }
-        // The content is remembered even if it can't be used, so that it is not parsed and reported again.
+        // The content is stored even if it can't be used, so that it is not parsed and reported again.
         self.pem = pem;
     }
 }
 
-/// Returns the settings of TLS for a chain and its key, in PEM.
+/// Returns the TLS settings of a server for a certificate chain and its key, in PEM.
 ///
 /// # Errors
-/// Fails if one of them can't be parsed, or the two don't belong together.
+/// Fails if the chain or the key can't be parsed, or if the key doesn't belong to the certificate.
 pub(crate) fn tls_config(chain: &[u8], key: &[u8]) -> io::Result<Arc<ServerConfig>> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(chain).collect();
     let key = PrivateKeyDer::from_pem_slice(key).map_err(io::Error::other)?;
     server_config(chain.map_err(io::Error::other)?, key)
 }
 
-/// Returns the settings of TLS: HTTP/1.1 only, without client certificates. Fails if the key doesn't fit the chain.
+/// Returns the TLS settings of a server: HTTP/1.1 only, without client certificates. Fails if the key doesn't belong to the certificate.
 fn server_config(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static>) -> io::Result<Arc<ServerConfig>> {
     let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
@@ -142,7 +145,7 @@ fn server_config(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static
         .with_no_client_auth()
         .with_single_cert(chain, key)
         .map_err(io::Error::other)?;
-    // Scrapers and API servers need no HTTP/2, which has had attacks on its streams.
+    // The clients (metrics scrapers and API servers) need no HTTP/2, whose streams have been used for denial-of-service attacks.
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(Arc::new(config))
 }
@@ -152,7 +155,7 @@ fn server_config(chain: Vec<CertificateDer<'static>>, key: PrivateKeyDer<'static
 mod tests {
     use super::*;
 
-    /// Writes a new certificate with its key to the files.
+    /// Writes a new self-signed certificate and its key to the files.
     fn write(files: &CertificateFiles) {
         let key = KeyPair::generate().unwrap();
         let certificate = CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
@@ -170,17 +173,17 @@ mod tests {
         );
         write(&files);
         let certificate = Certificate::load("metrics", files.clone()).unwrap();
-        let first = certificate.current();
+        let initial = certificate.current();
         write(&files);
-        assert!(Arc::ptr_eq(&first, &certificate.current()), "it is too early to read the files");
+        assert!(Arc::ptr_eq(&initial, &certificate.current()), "it is too early to read the files");
         tokio::time::advance(RELOAD_INTERVAL).await;
-        let second = certificate.current();
-        assert!(!Arc::ptr_eq(&first, &second));
+        let renewed = certificate.current();
+        assert!(!Arc::ptr_eq(&initial, &renewed));
         fs::write(&files.key, "torn").unwrap();
         tokio::time::advance(RELOAD_INTERVAL).await;
-        assert!(Arc::ptr_eq(&second, &certificate.current()));
+        assert!(Arc::ptr_eq(&renewed, &certificate.current()));
         write(&files);
         tokio::time::advance(RELOAD_INTERVAL).await;
-        assert!(!Arc::ptr_eq(&second, &certificate.current()));
+        assert!(!Arc::ptr_eq(&renewed, &certificate.current()));
     }
 }

@@ -49,7 +49,8 @@ pub(crate) struct BoundAddress {
     max_connections: usize,
 }
 
-/// Binds an address. If it is `[::]` and the machine has no IPv6, binds all IPv4 addresses.
+/// Binds a TCP address. If it is `[::]` and can't be bound although its port is free, the machine has no IPv6; then binds the port on all
+/// IPv4 addresses.
 pub(crate) async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     match TcpListener::bind(address).await {
         Err(error)
@@ -62,36 +63,36 @@ pub(crate) async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 impl BoundAddress {
-    /// `server` is what is served there, for messages. Further connections than `max_connections` wait.
+    /// Wraps a bound listener. `server` names the server in messages. While `max_connections` connections are open, further ones wait.
     pub(crate) fn new(listener: TcpListener, server: &'static str, max_connections: usize) -> Self {
         Self { listener: Mutex::new(Some(Arc::new(listener))), server, max_connections }
     }
 
-    /// Drops the listener. Connections are refused as soon as no future of [`BoundAddress::serve_until`] holds it any more.
+    /// Drops the listener. The address is closed as soon as no running [`BoundAddress::serve_until`] holds a clone of the listener.
     pub(crate) fn close(&self) {
         self.listener.lock().take();
     }
 
-    /// The address; a panic once it is closed.
+    /// Returns the bound address; panics after [`BoundAddress::close`].
     #[cfg(test)]
     pub(crate) fn local_addr(&self) -> SocketAddr {
         self.listener.lock().as_ref().and_then(|listener| listener.local_addr().ok()).unwrap()
     }
 
-    /// Serves the address for ever: `transport` is called for each connection, and `respond` for each request. A dropped future ends
-    /// its connections.
+    /// Accepts connections and serves their HTTP requests until the future is dropped, which ends all connections. Calls `transport` for
+    /// each connection, to choose plain TCP or TLS, and `respond` for each request.
     pub(crate) async fn serve<R, F>(&self, transport: impl Fn() -> Transport, respond: R)
     where
         R: Fn(Request<Incoming>) -> F + Clone + Send + Sync + 'static,
         F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
     {
-        // The sender lives as long as the future.
+        // The value stays false, since nothing sends to it. The sender lives as long as the future.
         let (_stop, stopped) = watch::channel(false);
         self.serve_until(&stopped, transport, respond).await;
     }
 
-    /// Serves the address until `stopped` is true. Then it refuses connections, and returns when each one has sent the response that
-    /// it was working on.
+    /// Does the same as [`BoundAddress::serve`] until `stopped` is true. Then it closes the address, and returns when each open connection
+    /// has sent the response to its current request.
     pub(crate) async fn serve_until<R, F>(
         &self,
         stopped: &watch::Receiver<bool>,
@@ -105,6 +106,7 @@ impl BoundAddress {
         let (server, listener) = (self.server, self.listener.lock().clone());
         let Some(listener) = listener else { return };
         loop {
+            // While all permits are taken, no connection is accepted.
             let accepted = async {
                 let permit = permits.clone().acquire_owned().await.ok();
                 (permit, listener.accept().await)
@@ -114,6 +116,7 @@ impl BoundAddress {
                 () = wait_until_true(stopped.clone()) => break,
                 accepted = accepted => accepted,
             };
+            // Removes the tasks of ended connections from the set.
             while connections.try_join_next().is_some() {}
             match accepted {
                 Ok((stream, _)) => {
@@ -129,20 +132,22 @@ impl BoundAddress {
                 }
             }
         }
+        // Both clones of the listener are dropped, so that the operating system refuses further connections.
         drop(listener);
         self.close();
         while connections.join_next().await.is_some() {}
     }
 }
 
-/// Waits until the value is true; for ever if the sender is gone before.
+/// Waits until the value is true. Never returns if the sender is dropped before.
 async fn wait_until_true(mut value: watch::Receiver<bool>) {
     if value.wait_for(|is_true| *is_true).await.is_err() {
         std::future::pending().await
     }
 }
 
-/// Serves one connection: the TLS handshake, unless it is plain, and the requests.
+/// Serves one accepted connection: performs the TLS handshake if `transport` requires it, and then serves the HTTP requests. Closes a
+/// connection that is refused, or whose handshake fails or takes longer than [`HANDSHAKE_TIMEOUT`].
 async fn serve_connection<R, F>(
     server: &'static str,
     stream: TcpStream,
@@ -167,7 +172,8 @@ async fn serve_connection<R, F>(
     }
 }
 
-/// Serves the HTTP/1.1 requests of a connection until the client closes it, has no request for [`IDLE_TIMEOUT`], or `stopped` is true.
+/// Serves the HTTP/1.1 requests of a connection until the client closes it, sends no request for [`IDLE_TIMEOUT`], or `stopped` is true.
+/// In the last case, the connection ends after the response to the current request.
 async fn serve_requests<R, F>(
     server: &'static str,
     stream: impl AsyncRead + AsyncWrite + Unpin,

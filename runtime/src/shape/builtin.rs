@@ -1,4 +1,4 @@
-//! Lists the built-in kinds of Kubernetes with plural and scope, and ranks kinds by the order in which their objects are created.
+//! Lists the built-in kinds of Kubernetes with plural and scope, and ranks all kinds by the order in which their objects are created.
 
 use crate::kind::Kind;
 use std::borrow::Cow;
@@ -58,7 +58,8 @@ const KINDS: &[fn() -> Kind] = kinds! {
     "storage.k8s.io" "v1" { CSIDriver csidrivers false, StorageClass storageclasses false, }
 };
 
-/// Returns the function that returns the built-in kind with this `apiVersion` and `kind`; `None` if there is no such kind.
+/// Finds a built-in kind by its `apiVersion` and `kind`. Returns it as a function, as [`Access`](super::Access) needs it; `None` if the
+/// kind is not built-in.
 pub(crate) fn find(api_version: &str, kind: &str) -> Option<fn() -> Kind> {
     KINDS.iter().copied().find(|known| {
         let known = known();
@@ -83,6 +84,7 @@ pub(crate) fn rank(kind: &Kind) -> u8 {
         ("", "PersistentVolume" | "PersistentVolumeClaim") => 5,
         ("", "Service") => 6,
         ("admissionregistration.k8s.io" | "apiregistration.k8s.io", _) => 9,
+        // The other built-in kinds, such as workloads.
         _ if find(&kind.api_version(), &kind.kind).is_some() => 7,
         // A custom resource: its controller may be one of the workloads.
         _ => 8,
@@ -174,6 +176,7 @@ mod tests {
         ];
         let ranks: Vec<_> = ranks.iter().map(rank).collect();
         assert!(ranks.is_sorted_by(|a, b| a < b), "{ranks:?}");
+        // A custom resource comes after the workloads and before the admission webhooks.
         let custom = Kind { group: "gauge.example.org".into(), kind: "Gauge".into(), ..kind_of::<ConfigMap>() };
         let (workload, last) = (rank(&kind_of::<Deployment>()), rank(&kind_of::<ValidatingWebhookConfiguration>()));
         assert!(workload < rank(&custom) && rank(&custom) < last);

@@ -6,17 +6,20 @@ use super::{
 };
 
 impl Shape {
-    /// Returns the paths of the Namespaces that `deleted_with` names for a node or for a group around it, in the cluster of the
-    /// node. The path of the node, relative to this one, may contain keys of items, which the results have as well. Returns none
-    /// for a node that is no resource or manifest.
+    /// Returns the paths of the nodes whose Namespaces `deleted_with(...)` names for a node: on its own field or on the fields of the
+    /// groups that contain it. A teardown of the whole tree deletes the objects of the node with these Namespaces.
+    ///
+    /// `path` is relative to this shape. Like the results, it may contain keys of items (`pools[blue]/config`). Returns none for a node
+    /// that is no resource or manifest, and for an unknown path.
     pub(crate) fn namespaces_of(&'static self, path: &str) -> Vec<String> {
         let (mut shape, mut group, mut namespaces) = (self, String::new(), Vec::new());
         for segment in path.split('/') {
             let Some(edge) = shape.edge(&without_keys(segment)) else { return Vec::new() };
             if edge.remote {
-                // A Namespace does not contain objects of another cluster.
+                // The objects below this node are in another cluster, which the Namespaces found so far are not in.
                 namespaces.clear();
             } else if !edge.deleted_with.is_empty() {
+                // `deleted_with` names a sibling, so its path begins with that of the group.
                 namespaces.push(format!("{group}{}", edge.deleted_with));
             }
             group.push_str(segment);
@@ -74,6 +77,7 @@ mod tests {
         ],
     };
 
+    /// In `TREE`, the nodes `config` and `pools` have `deleted_with(namespace)`, and `secret` in a pool has `deleted_with(space)`.
     #[test]
     fn a_node_is_deleted_with_the_namespaces_of_its_field_and_of_the_groups_around_it() {
         assert_eq!(TREE.namespaces_of("config"), ["namespace"]);
@@ -81,6 +85,7 @@ mod tests {
         assert_eq!(TREE.namespaces_of("pools[a%2Fb]/secret"), ["namespace", "pools[a%2Fb]/space"]);
     }
 
+    /// The node `cluster` of a pool is remote; below it, `secret` has `deleted_with(space)`.
     #[test]
     fn a_node_in_another_cluster_is_deleted_only_with_a_namespace_there() {
         assert_eq!(TREE.namespaces_of("pools[a]/cluster/secret"), ["pools[a]/cluster/space"]);
@@ -90,6 +95,7 @@ mod tests {
 
     #[test]
     fn other_nodes_are_deleted_on_their_own() {
+        // A node without `deleted_with`, the Namespace itself, nodes that are no resources, unknown nodes, and the root.
         for path in ["note", "namespace", "pools[a]/gate", "pools[a]/chart", "pools[a]", "old", "pools[a]/old", ""] {
             assert!(TREE.namespaces_of(path).is_empty(), "{path}");
         }

@@ -70,7 +70,7 @@ pub struct EmbeddedManifest {
 }
 
 impl fmt::Debug for EmbeddedManifest {
-    // The text may hold a Secret.
+    /// Writes only the path of the file, because its text may contain a Secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EmbeddedManifest").field("file", &self.file).finish_non_exhaustive()
     }
@@ -167,8 +167,8 @@ impl Edge {
         }
     }
 
-    /// Makes the objects of the child those of another cluster. The group keeps a record of the cluster, and reads its kubeconfig. With
-    /// `background`, the objects are left there if the owner is deleted.
+    /// Returns the edge to the same child with its objects in another cluster. It adds the permissions for the record of this cluster (a
+    /// ConfigMap) and for its kubeconfig (a Secret). With `background`, the objects are left there if the owner is deleted.
     pub const fn in_remote_cluster(self, background: bool) -> Self {
         Self { remote: true, background, access: REMOTE_ACCESS, ..self }
     }
@@ -191,7 +191,7 @@ impl Shape {
         }
     }
 
-    /// Returns the kinds of the objects that the node applies and owns; none if its manifest is invalid.
+    /// Returns the kinds of the objects that the node applies and owns, without those of its children; none if its manifest is invalid.
     pub(crate) fn applied_kinds(&self) -> Vec<Kind> {
         match self.node {
             Node::Resource | Node::Manifest(_) | Node::Application(_) => {
@@ -202,29 +202,32 @@ impl Shape {
         }
     }
 
-    /// Checks the embedded YAML file of each manifest node in the tree: its documents parse as objects of built-in or declared
-    /// kinds.
+    /// Checks the embedded YAML file of each manifest node in the tree: each YAML document has to be an object of a built-in or declared
+    /// kind.
     ///
     /// # Errors
-    /// The problem of the first invalid file.
+    /// Returns the problem of the first invalid file.
     pub(crate) fn check_manifests(&'static self) -> Result<(), InvalidManifest> {
         let mut result = Ok(());
         self.walk(&mut |visit| {
             if result.is_ok() {
-                // Deriving the permissions parses the file.
+                // `permissions` parses the file and checks its kinds.
                 result = visit.shape.permissions().map(drop);
             }
         });
         result
     }
 
-    /// Returns the kinds of the resource nodes in the cluster of this node that other nodes read.
+    /// Returns the kinds of the resource nodes whose output other nodes read (`from(...)`). Considers only nodes whose objects are in the
+    /// cluster of this node.
     pub fn kinds_read(&'static self) -> Vec<Kind> {
         let mut kinds = Vec::new();
         self.walk(&mut |visit| {
+            // The objects of this group are in another cluster.
             if !visit.cluster.is_empty() {
                 return;
             }
+            // A path in `reads` is relative to the group of the reading node.
             let reads = visit.shape.children.iter().flat_map(|edge| edge.reads.iter());
             let sources = reads.filter_map(|path| visit.shape.find(path)).filter(|shape| shape.node == Node::Resource);
             kinds.extend(sources.flat_map(|shape| shape.kinds()));
@@ -232,30 +235,32 @@ impl Shape {
         kinds
     }
 
-    /// Returns the applications below remote nodes of this tree that the CD system in the operator's cluster deploys.
+    /// Returns the edges to the applications below remote nodes of this tree that the CD system in the operator's cluster deploys into the
+    /// cluster of the remote node.
     pub(crate) fn remote_applications(&'static self) -> Vec<&'static Edge> {
         let mut edges = Vec::new();
         self.walk(&mut |visit| edges.extend(visit.edge.filter(|_| visit.is_registered_application())));
         edges
     }
 
-    /// Returns the same applications of a tree that is itself below a remote node.
+    /// Returns the edges to all applications of this tree that the CD system in the operator's cluster deploys, for a tree that is itself
+    /// below a remote node.
     pub(crate) fn applications_to_register(&'static self) -> Vec<&'static Edge> {
         let mut edges = Vec::new();
         self.walk(&mut |visit| edges.extend(visit.edge.filter(|edge| edge.registration.is_some())));
         edges
     }
 
-    /// Returns whether the node or one below it is external.
+    /// Returns whether this node or any node below it manages an external resource.
     pub(crate) const fn has_external_nodes(&self) -> bool {
-        let mut has = matches!(self.node, Node::External(_));
-        let mut at = 0;
-        // A constant function has no iterators.
-        while at < self.children.len() {
-            has |= self.children[at].shape.has_external_nodes();
-            at += 1;
+        let mut has_external = matches!(self.node, Node::External(_));
+        let mut index = 0;
+        // A `const fn` can't use iterators.
+        while index < self.children.len() {
+            has_external |= self.children[index].shape.has_external_nodes();
+            index += 1;
         }
-        has
+        has_external
     }
 
     /// Returns whether the tree has nodes in other clusters.
@@ -263,7 +268,8 @@ impl Shape {
         self.children.iter().any(|edge| edge.remote || edge.shape.has_remote_nodes())
     }
 
-    /// Returns the kinds of the objects that nodes of the tree reference.
+    /// Returns the kinds for which nodes of the tree declare the verb `reference`: they may reference such objects, which keeps them from
+    /// being deleted.
     pub fn kinds_referenced(&'static self) -> Vec<Kind> {
         let mut kinds = Vec::new();
         self.walk(&mut |visit| {
@@ -278,10 +284,11 @@ impl Shape {
         path.split('/').try_fold(self, |shape, name| Some(shape.edge(name)?.shape))
     }
 
-    /// Returns the options of the resource node at a path relative to this one, which may contain keys of items. Returns the
-    /// default if there is no such node.
+    /// Returns the options of the resource node at a path relative to this one. The path may contain keys of items, such as
+    /// `pools[blue]/config`. Returns the default options if the tree has no such node.
     pub(crate) fn resource_options(&'static self, path: &str) -> ResourceOptions {
         let path = without_keys(path);
+        // The edge from the group to the node has the options.
         let (group, name) = match path.rsplit_once('/') {
             Some((group, name)) => (self.find(group), name),
             None => (Some(self), path.as_str()),
@@ -317,6 +324,7 @@ mod tests {
         ],
     };
 
+    /// In `TREE`, the node `config` in a pool has the propagation policy `Foreground`, and the node `config` of the root has no options.
     #[test]
     fn the_options_of_a_node_are_found_by_its_path_with_keys() {
         assert_eq!(TREE.resource_options("pools[a%2Fb]/config"), FOREGROUND);

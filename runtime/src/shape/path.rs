@@ -34,6 +34,7 @@ impl<'a> Path<'a> {
 }
 
 impl fmt::Display for Path<'_> {
+    /// Writes the path with the keys of items in brackets: `pools[blue]/service`. The root, whose name is empty, has no segment.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(up) = self.up.filter(|up| !up.name.is_empty()) {
             write!(f, "{up}/")?;
@@ -46,12 +47,13 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-/// Displays a key with the separators of paths percent-encoded, as in a URL.
+/// A key of an item, displayed with the separators of paths percent-encoded, as in a URL.
 struct Escaped<'a>(&'a str);
 
 const SEPARATORS: [char; 4] = ['%', '/', '[', ']'];
 
 impl fmt::Display for Escaped<'_> {
+    /// Writes the key with each `%`, `/`, `[` and `]` percent-encoded, so that the path can be split at these characters.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.0;
         while let Some(at) = rest.find(SEPARATORS) {
@@ -62,20 +64,20 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Returns the key of the item of `node` that `path` belongs to: `blue` for `pools` and `pools[blue]/service`. `None` if the path
-/// is not in an item of `node`.
+/// Returns the key of the item that a path belongs to, unescaped: `blue` for the node `pools` and the path `pools[blue]/service`.
+/// Returns `None` if the path is not in an item of `node`.
 pub(crate) fn key_below(node: &str, path: &str) -> Option<String> {
     let inside = path.strip_prefix(node)?.strip_prefix('[')?;
     let (escaped, _) = inside.split_once(']')?;
     let mut key = escaped.to_owned();
-    // `%` last, since the escapes of the other separators contain it.
+    // The escape of `%` is replaced last, so that the `%` in its result does not form another escape.
     for separator in SEPARATORS.iter().rev() {
         key = key.replace(&format!("%{:02X}", u32::from(*separator)), separator.encode_utf8(&mut [0; 4]));
     }
     Some(key)
 }
 
-/// Returns whether a path is that of a node below another one. A path in an item of that node is not.
+/// Returns whether a path is that of a node below `node`. A path below an item of `node` (`pools[blue]/service` for `pools`) is not.
 pub(crate) fn is_below(path: &str, node: &str) -> bool {
     path.strip_prefix(node).is_some_and(|below| below.starts_with('/'))
 }
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_found_only_below_its_own_node() {
+    fn a_key_is_found_only_in_an_item_of_the_given_node() {
         assert_eq!(key_below("pools", "pools/service"), None);
         assert_eq!(key_below("pool", "pools[a]"), None);
         assert_eq!(key_below("a/pools", "a/pools[b]/nodes[c]/pod").as_deref(), Some("b"));

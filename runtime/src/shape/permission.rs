@@ -39,7 +39,7 @@ pub enum AccessTarget {
 }
 
 impl Access {
-    /// Returns the permission that a node needs for the objects that it applies and owns.
+    /// Returns the permission that a node needs for the objects of a kind that it applies and owns.
     pub const fn applied(kind: fn() -> Kind) -> Self {
         // `get`: a live read before the first apply of a name, so that a foreign object is not overwritten, and one after a
         // deletion, to confirm that the object is gone.
@@ -87,7 +87,7 @@ impl Access {
         self
     }
 
-    /// Returns whether the permission is only for `get` and `list` of objects, and for no subresource.
+    /// Returns whether the permission covers only the verbs `get` and `list` of objects, and no subresource.
     pub(crate) fn is_read(&self) -> bool {
         let is_object = matches!(self.target, AccessTarget::Objects { subresource: "", .. });
         is_object && self.verbs.iter().all(|verb| matches!(verb, Verb::Get | Verb::List))
@@ -102,8 +102,8 @@ impl Access {
     }
 }
 
-/// Displays the permission in the syntax of `access(...)`: `Secret("tls") in "kube-system": get, patch`.
 impl fmt::Display for Access {
+    /// Writes the permission in the syntax of `access(...)`: `Secret("tls") in "kube-system": get, patch`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.target {
             AccessTarget::Url(path) => write!(f, "{path:?}")?,

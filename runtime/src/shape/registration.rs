@@ -91,6 +91,7 @@ pub struct ClusterCredentials {
 }
 
 impl fmt::Debug for ClusterCredentials {
+    /// Writes only the name of the type, because the fields are secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClusterCredentials").finish_non_exhaustive()
     }

@@ -15,7 +15,7 @@ pub enum DeletionPropagation {
 }
 
 impl DeletionPropagation {
-    /// Returns the text in `resource(delete = "...")`.
+    /// Returns the text by which `resource(delete = "...")` names the policy.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -68,6 +68,7 @@ impl ResourceOptions {
 pub(crate) fn duration_text(duration: Duration) -> String {
     match SignedDuration::try_from(duration) {
         Ok(duration) => format!("{duration:#}"),
+        // The seconds exceed the range of `SignedDuration`.
         Err(_) => format!("{}s", duration.as_secs()),
     }
 }

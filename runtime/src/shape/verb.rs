@@ -1,4 +1,4 @@
-//! `Verb`: a verb of an RBAC rule that a node declares.
+//! Defines `Verb`: a verb of an RBAC rule, such as `get`, that a tree node declares.
 
 /// A verb of an RBAC rule, or opgen's own verb [`Reference`](Verb::Reference).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,7 +40,7 @@ impl Verb {
         }
     }
 
-    /// Returns the verbs of RBAC that a role contains for it.
+    /// Returns the RBAC verbs that the generated role contains for this verb.
     pub(crate) const fn rbac_verbs(&self) -> &'static [&'static str] {
         match self {
             Self::Get => &["get"],

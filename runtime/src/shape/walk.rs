@@ -38,8 +38,11 @@ impl NodeVisit<'_> {
         !self.group_cluster.is_empty() && self.edge.is_some_and(|edge| edge.registration.is_some())
     }
 
-    /// Returns the kinds of the objects that the node applies and owns in the cluster of the root: none below a remote node except those
-    /// of applications with a registration, and for a remote node that of its record.
+    /// Returns the kinds of the objects that the node applies and owns in the cluster of the root.
+    ///
+    /// For a remote node (`edge.remote`), whose objects are in another cluster, this is the kind of the ConfigMap that records this
+    /// cluster. A node below a remote node has none, except an application with a registration, which the CD system in the operator's
+    /// cluster deploys.
     pub(crate) fn local_kinds(&self) -> Vec<Kind> {
         let is_remote = self.edge.is_some_and(|edge| edge.remote);
         let record = (is_remote && self.group_cluster.is_empty()).then(kind_of::<ConfigMap>);
@@ -47,8 +50,8 @@ impl NodeVisit<'_> {
         record.into_iter().chain(applied).collect()
     }
 
-    /// Returns the same kinds for a root in another cluster than that of the operator, which has no objects of applications with a
-    /// registration.
+    /// Does the same as [`NodeVisit::local_kinds`] for a tree whose root is in another cluster than the operator. Applications with a
+    /// registration have no objects there: these are in the operator's cluster.
     pub(crate) fn remote_kinds(&self) -> Vec<Kind> {
         if self.edge.is_some_and(|edge| edge.registration.is_some()) { Vec::new() } else { self.local_kinds() }
     }
@@ -61,7 +64,7 @@ impl Shape {
         self.walk_below(("", ""), 1, visit);
     }
 
-    /// Returns the kinds in buckets that the nodes of the tree use in the cluster of the root.
+    /// Returns the kinds in buckets (instead of Kubernetes) that nodes of the tree apply or access in the cluster of the root.
     pub(crate) fn kinds_in_buckets(&'static self) -> Vec<KindInBucket> {
         let mut kinds = Vec::new();
         self.walk(&mut |visit| {
@@ -73,7 +76,8 @@ impl Shape {
         kinds
     }
 
-    /// Visits the nodes below this one in pre-order. `depth` is that of its children.
+    /// Calls `visit` for the nodes below this one, parents first. `path` is the path of this node, `group_cluster` the path of the remote
+    /// node in whose cluster its objects are (empty for the cluster of the root), and `depth` the depth of its children.
     fn walk_below(
         &'static self,
         (path, group_cluster): (&str, &str),
@@ -84,6 +88,7 @@ impl Shape {
             let path = if path.is_empty() { edge.name.to_owned() } else { format!("{path}/{}", edge.name) };
             let cluster = match edge {
                 Edge { remote: true, .. } => &path,
+                // The CD system in the operator's cluster deploys this application.
                 Edge { registration: Some(_), .. } => "",
                 _ => group_cluster,
             };

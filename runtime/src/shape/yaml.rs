@@ -22,6 +22,7 @@ pub struct InvalidManifest {
 }
 
 impl fmt::Display for InvalidManifest {
+    /// Writes the file or node, the line, the number of the YAML document, and the problem.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { source, document, line, problem } = self;
         write!(f, "{source}:{line} (document {document}): {problem}")
@@ -30,7 +31,7 @@ impl fmt::Display for InvalidManifest {
 
 impl std::error::Error for InvalidManifest {}
 
-/// One object of a manifest, with its position.
+/// One YAML document of a manifest: an object with its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     number: usize,
@@ -41,46 +42,48 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// Returns the error for this document, with its number and line.
-    fn refuse(&self, source: &str, problem: String) -> InvalidManifest {
+    /// Returns an error about this YAML document, with its number and line.
+    fn error(&self, source: &str, problem: String) -> InvalidManifest {
         InvalidManifest { source: source.to_owned(), document: self.number, line: self.line, problem }
     }
 
-    fn is_of(&self, kind: &Kind) -> bool {
+    fn is_of_kind(&self, kind: &Kind) -> bool {
         kind.kind == self.kind && kind.api_version() == self.api_version
     }
 
-    /// Returns the kind of the object among `kinds`.
+    /// Returns the kind of the object: the one of `kinds`, the kinds of the manifest node, with the same `apiVersion` and `kind`.
     ///
     /// # Errors
-    /// Fails if it is none of them.
+    /// Fails if the node doesn't have the kind. The error names `source`, the file or the node.
     pub(crate) fn kind_in(&self, source: &str, kinds: &[Kind]) -> Result<Kind, InvalidManifest> {
-        let refuse = || {
+        let unknown_kind = || {
             let Self { api_version, kind, .. } = self;
             let fix = "declare the kind in `manifest(...)`, so that the role gets its permission";
-            self.refuse(source, format!("{kind} of {api_version} is not among the node's kinds; {fix}"))
+            self.error(source, format!("{kind} of {api_version} is not among the node's kinds; {fix}"))
         };
-        kinds.iter().find(|kind| self.is_of(kind)).cloned().ok_or_else(refuse)
+        kinds.iter().find(|kind| self.is_of_kind(kind)).cloned().ok_or_else(unknown_kind)
     }
 }
 
-/// Parses a text into its documents, which lines with `---` separate. Empty documents are skipped.
+/// Parses the YAML documents of a text, which lines with `---` separate, into objects. Empty documents are skipped. Errors name
+/// `source`, the file or the node.
 ///
 /// # Errors
 /// Fails for the first document that is not an object with `apiVersion`, `kind` and `metadata.name`, or that is the same object
 /// as an earlier document.
 pub(crate) fn documents(source: &str, text: &str) -> Result<Vec<Document>, InvalidManifest> {
     let mut documents: Vec<Document> = Vec::new();
-    for (at, (line, text)) in split(text).into_iter().enumerate() {
-        let refuse = |line, problem: &str| InvalidManifest {
+    for (index, (line, text)) in split(text).into_iter().enumerate() {
+        let invalid = |line, problem: &str| InvalidManifest {
             source: source.to_owned(),
-            document: at + 1,
+            document: index + 1,
             line,
             problem: problem.to_owned(),
         };
         let object: Value = serde_saphyr::from_str(&text).map_err(|error| {
+            // The parser counts lines from 1 within the document.
             let offset = error.location().map_or(0, |location| usize::try_from(location.line()).unwrap_or(1) - 1);
-            refuse(line + offset, "the YAML is invalid")
+            invalid(line + offset, "the YAML is invalid")
         })?;
         if object.is_null() {
             continue;
@@ -89,11 +92,11 @@ pub(crate) fn documents(source: &str, text: &str) -> Result<Vec<Document>, Inval
         let [Some(api_version), Some(kind), Some(_)] =
             [&object["apiVersion"], &object["kind"], &object["metadata"]["name"]].map(text_of)
         else {
-            return Err(refuse(line, "an object needs `apiVersion`, `kind` and `metadata.name`"));
+            return Err(invalid(line, "an object needs `apiVersion`, `kind` and `metadata.name`"));
         };
-        let document = Document { number: at + 1, line, api_version, kind, object };
-        if let Some(first) = documents.iter().find(|first| first.is_named_like(&document)) {
-            return Err(refuse(line, &format!("the object is a duplicate of line {}", first.line)));
+        let document = Document { number: index + 1, line, api_version, kind, object };
+        if let Some(earlier) = documents.iter().find(|earlier| earlier.is_same_object(&document)) {
+            return Err(invalid(line, &format!("the object is a duplicate of line {}", earlier.line)));
         }
         documents.push(document);
     }
@@ -101,20 +104,25 @@ pub(crate) fn documents(source: &str, text: &str) -> Result<Vec<Document>, Inval
 }
 
 impl Document {
-    fn is_named_like(&self, other: &Self) -> bool {
-        let name = |of: &Self| (of.object["metadata"]["name"].clone(), of.object["metadata"]["namespace"].clone());
-        let group = |of: &Self| of.api_version.rsplit_once('/').map_or("", |(group, _)| group).to_owned();
+    /// Returns whether two documents describe the same object: group, kind, namespace and name are equal, in any API version.
+    fn is_same_object(&self, other: &Self) -> bool {
+        let name = |document: &Self| {
+            let metadata = &document.object["metadata"];
+            (metadata["name"].clone(), metadata["namespace"].clone())
+        };
+        let group = |document: &Self| document.api_version.rsplit_once('/').map_or("", |(group, _)| group).to_owned();
         self.kind == other.kind && name(self) == name(other) && group(self) == group(other)
     }
 }
 
-/// Splits a text into documents, each with the line at which it begins.
+/// Splits a text at lines with `---` into YAML documents. Returns each with the line, from 1, at which it begins. Leaves out documents
+/// with only blank lines and comments.
 fn split(text: &str) -> Vec<(usize, String)> {
     let mut documents = vec![(1, String::new())];
-    for (at, line) in text.lines().enumerate() {
+    for (index, line) in text.lines().enumerate() {
         match line.strip_prefix("---").filter(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace)) {
-            // Text after `---` on the same line belongs to the document.
-            Some(rest) => documents.push((at + 1, format!("{rest}\n"))),
+            // Text after `---` on the same line belongs to the new document.
+            Some(rest) => documents.push((index + 1, format!("{rest}\n"))),
             None => {
                 if let Some((_, document)) = documents.last_mut() {
                     document.push_str(line);
@@ -127,23 +135,24 @@ fn split(text: &str) -> Vec<(usize, String)> {
     documents
 }
 
-/// Returns the `declared` permissions, and one more for each other kind in the text.
+/// Returns the permissions for the objects of a YAML manifest: the `declared` permissions, and a permission to apply objects for each
+/// built-in kind in the text that they lack. They are sorted by the order in which objects of the kinds are created.
 ///
 /// # Errors
 /// Fails if the text is invalid, or contains an object of a kind that is neither declared nor built into Kubernetes.
 pub(crate) fn permissions(source: &str, text: &str, declared: &[Access]) -> Result<Vec<Access>, InvalidManifest> {
     let mut all = declared.to_vec();
     for document in documents(source, text)? {
-        if all.iter().any(|access| access.kind().is_some_and(|kind| document.is_of(&kind))) {
+        if all.iter().any(|access| access.kind().is_some_and(|kind| document.is_of_kind(&kind))) {
             continue;
         }
         let Document { api_version, kind, .. } = &document;
-        let Some(found) = builtin::find(api_version, kind) else {
+        let Some(builtin_kind) = builtin::find(api_version, kind) else {
             let fix = format!("declare its type: `manifest(\"{source}\", {kind})`");
             let problem = format!("{kind} of {api_version} is not a known kind of Kubernetes; {fix}");
-            return Err(document.refuse(source, problem));
+            return Err(document.error(source, problem));
         };
-        all.push(Access::applied(found));
+        all.push(Access::applied(builtin_kind));
     }
     all.sort_by_key(|access| {
         let kind = access.kind();
@@ -174,16 +183,18 @@ data:
 ---
 ";
 
+    /// Returns the message of the error for an invalid manifest.
     fn problem(text: &str) -> String {
         documents("agent.yaml", text).unwrap_err().to_string()
     }
 
     #[test]
     fn documents_are_split_and_have_line_numbers() {
-        let read = documents("agent.yaml", TEXT).unwrap();
-        let places: Vec<_> = read.iter().map(|document| (document.kind.as_str(), document.line)).collect();
-        assert_eq!(places, [("Deployment", 2), ("ConfigMap", 6)]);
-        assert_eq!(read[1].object["data"]["text"], "a\n--- b\n");
+        let parsed = documents("agent.yaml", TEXT).unwrap();
+        let lines: Vec<_> = parsed.iter().map(|document| (document.kind.as_str(), document.line)).collect();
+        assert_eq!(lines, [("Deployment", 2), ("ConfigMap", 6)]);
+        // `---` inside a block of text does not separate documents.
+        assert_eq!(parsed[1].object["data"]["text"], "a\n--- b\n");
         assert!(documents("agent.yaml", "").unwrap().is_empty());
     }
 

@@ -10,14 +10,15 @@ use super::{
 };
 use std::{cmp::Reverse, collections::BTreeSet};
 
-/// Returns the shards that `member` should hold, if these are the live members.
+/// Returns the shards that `member` should hold if `members` are the names of all live members. All members compute the same assignment.
 pub(super) fn shards_of(member: &str, members: &BTreeSet<String>, count: ShardCount) -> ShardSet {
     let owners = assign(members, count);
     let own = owners.iter().zip(0_u16..).filter(|(owner, _)| **owner == Some(member));
     own.map(|(_, shard)| shard).collect()
 }
 
-/// Returns the member of each shard; `None` only without members.
+/// Returns the member that each shard is assigned to, by shard; `None` only if there are no members. The pairs of member and shard are
+/// tried from the highest score to the lowest, and a pair is skipped if the shard has a member or the member has its share of the shards.
 fn assign(members: &BTreeSet<String>, count: ShardCount) -> Vec<Option<&str>> {
     let shards = usize::from(count.get());
     // Each member gets `share` shards, and `extra` of them get one more.
@@ -29,9 +30,10 @@ fn assign(members: &BTreeSet<String>, count: ShardCount) -> Vec<Option<&str>> {
         .collect();
     pairs.sort_unstable_by_key(|pair| Reverse(*pair));
     let names: Vec<&str> = members.iter().map(String::as_str).collect();
-    let (mut owners, mut held) = (vec![None; shards], vec![0_usize; names.len()]);
+    let (mut owners, mut held_counts) = (vec![None; shards], vec![0_usize; names.len()]);
     for (_, index, shard) in pairs {
-        let (owner, held) = (&mut owners[usize::from(shard)], &mut held[index]);
+        let (owner, held) = (&mut owners[usize::from(shard)], &mut held_counts[index]);
+        // The member has one shard more than `share`, or `share` shards and no extra one is left.
         if owner.is_some() || *held > share || *held == share && extra == 0 {
             continue;
         }
@@ -42,9 +44,10 @@ fn assign(members: &BTreeSet<String>, count: ShardCount) -> Vec<Option<&str>> {
     owners
 }
 
-/// Returns the score of a member for a shard.
+/// Returns the rendezvous score of a member for a shard, which is a hash of both: the member with the highest score should get the shard.
 fn score(member: &str, shard: u16) -> u64 {
-    // FNV alone hardly changes the high bits with the last byte. The finalizer is that of SplitMix64.
+    // The last byte hardly changes the high bits of an FNV hash. The constants and shifts are the finalizer of SplitMix64, which mixes all
+    // bits.
     let hash = Fnv1a::new().add(member.as_bytes()).add(&shard.to_be_bytes()).value();
     let hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -63,11 +66,12 @@ mod tests {
         (0..count).map(|_| format!("shop.opgen.dev-member-{:016x}", dice.bits())).collect()
     }
 
+    /// Returns the member of each shard.
     fn owners(members: &BTreeSet<String>, count: ShardCount) -> Vec<String> {
         assign(members, count).into_iter().map(|owner| owner.unwrap().to_owned()).collect()
     }
 
-    /// Returns the number of shards with another member.
+    /// Returns the number of shards whose member differs between two assignments.
     fn moved(before: &[String], after: &[String]) -> usize {
         before.iter().zip(after).filter(|(before, after)| before != after).count()
     }

@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 /// The callback for a shard whose objects are cached, so that passes over them can begin.
 pub(crate) type OnShardOpen = Arc<dyn Fn(u16) + Send + Sync>;
 
-/// A shard that this member should hold.
+/// The task of a shard that this member (this replica) should hold: a candidate for the Lease of the shard.
 pub(super) struct ShardClaim {
     pub(super) shard: u16,
     pub(super) shards: Shards,
@@ -18,11 +18,12 @@ pub(super) struct ShardClaim {
 }
 
 impl ShardClaim {
-    /// Takes the shard when its Lease is free, and holds it until `stop` is dropped. Then it waits for the running passes, and
-    /// releases the Lease. Returns the shard.
+    /// Acquires the Lease of the shard, loads the objects of the shard into the caches, and lets reconciles of them begin. Holds the shard
+    /// until `stop` fires or its sender is dropped; then it waits for the running reconciles and releases the Lease. Returns the number of
+    /// the shard.
     ///
     /// # Errors
-    /// Fails if the Lease is lost.
+    /// Fails if the Lease is lost, because another replica has taken it or it was not renewed in time.
     pub(super) async fn run(self, stop: oneshot::Receiver<()>) -> Result<u16, LeadLoss> {
         let Self { shard, shards, lead, mut election, on_open } = self;
         let mut stop = std::pin::pin!(stop);
@@ -51,10 +52,10 @@ impl ShardClaim {
                 loss = election.wait_until_lost() => return Err(loss),
                 () = shards.drain(shard) => {}
             }
-            // Nothing writes any more.
+            // No reconcile of an object of the shard runs, so nothing writes to these objects any more.
             shards.remove(shard);
         }
-        // A Lease that was taken just now is released as well.
+        // Also releases a Lease that was acquired in the moment in which `stop` fired.
         election.release().await;
         Ok(shard)
     }

@@ -1,4 +1,4 @@
-//! `ShardCoordinator`: joins the members, takes the shards that this member should hold, and hands over the others.
+//! `ShardCoordinator`: makes this replica a member of the group that shares the shards, and acquires and releases the Leases of shards.
 
 use super::{
     assignment,
@@ -51,12 +51,15 @@ pub(crate) struct ShardCoordinator {
     identity: CandidateIdentity,
     /// The election of the own Lease, for which there is no other candidate.
     member: Election,
-    /// The name of the own Lease, and the prefix of the names of all members' Leases.
-    names: (String, String),
+    /// The name of the own Lease.
+    own_lease: String,
+    /// The prefix of the names of all members' Leases.
+    lease_prefix: String,
     /// The members, once this one has joined them.
     membership: Option<Membership>,
     on_open: OnShardOpen,
-    /// The claims by shard. A claim ends when its sender is dropped.
+    /// The tasks that hold or try to acquire a shard, by shard: a task hands its shard over when its sender is dropped. `None` if that has
+    /// begun.
     claims: BTreeMap<u16, Option<oneshot::Sender<()>>>,
     tasks: JoinSet<Result<u16, LeadLoss>>,
 }
@@ -67,11 +70,13 @@ impl MemberFacts {
         self.options.name_of(&self.operator)
     }
 
+    /// Returns the API of the Leases in the namespace of the leader election.
     fn leases(&self) -> Api<Lease> {
         Api::namespaced(self.client.clone(), &self.options.namespace_or(&self.namespace))
     }
 
-    /// Starts a candidate for a Lease.
+    /// Starts a candidate for the Lease that `options` name. It publishes to `lead` whether it holds the Lease. `ended` are the identities
+    /// of replicas that have ended: a Lease that one of them holds is free.
     fn elect(
         &self,
         options: LeaderElection,
@@ -91,27 +96,42 @@ impl MemberFacts {
 }
 
 impl ShardCoordinator {
-    /// Begins to take the own Lease. `on_open` is called for each shard whose objects are cached.
+    /// Creates the coordinator, and starts to acquire the Lease by which the other replicas see this one as a member. `on_open` is called
+    /// for each shard that this member has acquired, once its objects are cached.
     pub(crate) fn start(facts: MemberFacts, shards: Shards, on_open: OnShardOpen) -> Self {
         let identity = CandidateIdentity::of_process(&facts.environment);
         let prefix = format!("{}-member-", facts.lease_name());
-        let own = format!("{prefix}{}", identity.member_name());
-        let options = facts.options.clone().lease_name(&own).label(SHARDS_LABEL, shards.count().get().to_string());
+        let own_lease = format!("{prefix}{}", identity.member_name());
+        let options =
+            facts.options.clone().lease_name(&own_lease).label(SHARDS_LABEL, shards.count().get().to_string());
         let member = facts.elect(options, shards.leads().process().clone(), &identity, BTreeSet::new());
         let (claims, tasks) = Default::default();
-        Self { facts, shards, identity, member, names: (own, prefix), membership: None, on_open, claims, tasks }
+        Self {
+            facts,
+            shards,
+            identity,
+            member,
+            own_lease,
+            lease_prefix: prefix,
+            membership: None,
+            on_open,
+            claims,
+            tasks,
+        }
     }
 
-    /// Waits for the own Lease, and until this member may take shards.
+    /// Waits until this member holds its own Lease, and until all live members are configured with the same number of shards. After that,
+    /// it may acquire shards.
     ///
     /// # Errors
     /// Fails if the own Lease is lost.
     pub(crate) async fn join(&mut self) -> Result<(), LeadLoss> {
         self.member.wait_until_leading().await?;
-        // The others are listed after the own Lease exists. So of two members that start with different numbers of shards, at least
-        // one sees the other.
+        // The other members are listed after the own Lease exists. So if two members start at once with different numbers of shards, at
+        // least one of them sees the other.
         let (facts, shards) = (&self.facts, &self.shards);
-        let mut membership = Membership::new(facts.leases(), self.names.clone(), shards.count(), &facts.options);
+        let names = (self.own_lease.clone(), self.lease_prefix.clone());
+        let mut membership = Membership::new(facts.leases(), names, shards.count(), &facts.options);
         let mut last_reason = None;
         let agreed = membership.wait_until_same_shard_count(|reason| {
             if last_reason.as_ref() != Some(&reason) {
@@ -130,10 +150,11 @@ impl ShardCoordinator {
         Ok(())
     }
 
-    /// Holds the shards that this member should hold, until a Lease is lost. It may be dropped and called again.
+    /// Acquires the shards that this member should hold and hands over the others, whenever the live members change, until a Lease is lost.
+    /// The future may be dropped, and the function called again.
     pub(crate) async fn run(&mut self) -> LeadLoss {
         loop {
-            self.claim();
+            self.update_claims();
             let Self { membership: Some(membership), member, tasks, claims, .. } = self else {
                 return self.wait_until_lost().await;
             };
@@ -147,8 +168,8 @@ impl ShardCoordinator {
         }
     }
 
-    /// Waits until a Lease is lost, during the shutdown. It takes no shard that this member does not hold, and keeps the others until
-    /// [`ShardCoordinator::release`].
+    /// Waits until a Lease is lost, during the shutdown of the operator. Ends the candidates for shards that are not held yet. The held
+    /// shards stay held until [`ShardCoordinator::release`].
     pub(crate) async fn wait_until_lost(&mut self) -> LeadLoss {
         for (shard, stop) in &mut self.claims {
             if !self.shards.holds(*shard) {
@@ -162,10 +183,10 @@ impl ShardCoordinator {
         }
     }
 
-    /// Releases all Leases, after the last write of the operator. The own one is the first, so that the others already are candidates
-    /// when the shards are released.
+    /// Releases all Leases, after the last write of the operator, and deletes the own one. The own Lease is released before those of the
+    /// shards, so that the other members already are candidates for the shards when these are released.
     pub(crate) async fn release(mut self) {
-        let (leases, own) = (self.facts.leases(), self.names.0);
+        let (leases, own) = (self.facts.leases(), self.own_lease);
         self.member.release().await;
         self.claims.clear();
         while self.tasks.join_next().await.is_some() {}
@@ -176,12 +197,12 @@ impl ShardCoordinator {
         }
     }
 
-    /// Becomes a candidate for the shards that this member should hold, and begins to hand over the others. A shard that is being handed
-    /// over is claimed again after that.
-    fn claim(&mut self) {
+    /// Starts a candidate for each shard that this member should hold by the assignment to the live members, and begins to hand over the
+    /// other shards. A shard that is still being handed over gets a new candidate at the next call after the handover.
+    fn update_claims(&mut self) {
         let Some(membership) = &self.membership else { return };
         let (wanted, ended) =
-            (assignment::shards_of(&self.names.0, &membership.live(), self.shards.count()), membership.ended());
+            (assignment::shards_of(&self.own_lease, &membership.live(), self.shards.count()), membership.ended());
         for (shard, stop) in &mut self.claims {
             if !wanted.contains(*shard) {
                 drop(stop.take());
@@ -203,10 +224,11 @@ impl ShardCoordinator {
     }
 }
 
-/// Waits until a claim has released its shard, and removes it. It may be dropped and called again.
+/// Waits until the task of a shard has ended, after it has released the Lease of the shard, and removes it from `claims`. The future may be
+/// dropped, and the function called again.
 ///
 /// # Errors
-/// Fails if a Lease is lost.
+/// Fails if the own Lease or that of a shard is lost.
 async fn end_of_claim(
     member: &mut Election,
     tasks: &mut JoinSet<Result<u16, LeadLoss>>,
@@ -219,10 +241,10 @@ async fn end_of_claim(
     }
 }
 
-/// Returns the shard of a claim that ended after its release.
+/// Returns the shard whose task has ended, from the result of the task.
 ///
 /// # Errors
-/// Fails if the Lease was lost, or the task panicked.
+/// Fails if the task has lost the Lease of the shard, or has panicked.
 fn shard_of_ended(ended: Result<Result<u16, LeadLoss>, JoinError>) -> Result<u16, LeadLoss> {
     ended.unwrap_or_else(|error| {
         tracing::error!(%error, "the task of a shard ended unexpectedly");

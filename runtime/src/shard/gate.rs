@@ -1,4 +1,4 @@
-//! `Shards`: the shards that this replica holds, and the passes over their objects.
+//! `Shards`: the shards that this replica holds, and the passes (reconciles) over their objects that run.
 
 use super::{
     hash::ShardCount,
@@ -59,7 +59,7 @@ struct ShardGate {
 }
 
 impl Shards {
-    /// Returns the shards of a replica that holds none. Its writes depend on `leads`.
+    /// Creates the state of a replica that holds no shard yet. `leads` has the leadership of each held shard, which writes check.
     pub(crate) fn new(count: ShardCount, leads: Leads) -> Self {
         Self(Arc::new(HeldShards {
             count,
@@ -76,24 +76,26 @@ impl Shards {
         self.0.count
     }
 
-    /// Returns the leads on which the writes depend.
+    /// Returns the leadership of the process and of each held shard, which writes check.
     pub(crate) fn leads(&self) -> &Leads {
         &self.0.leads
     }
 
-    /// Creates the state of a watch that has only objects of the held shards. The server may select them if `selects`.
+    /// Creates the state of a watch whose cache has only objects of the held shards. `selects` is true if the API server may select the
+    /// objects by the parameter `shardSelector`.
     pub(crate) fn add_watch(&self, health: &Health, selects: bool) -> Arc<ShardedWatch> {
         let watch = ShardedWatch::new(self.0.count, self.0.cached.subscribe(), health.clone(), selects);
         self.0.watches.lock().push(watch.clone());
         watch
     }
 
-    /// Returns whether the object of a uid is in a shard that this replica has taken, so that the caches load it.
+    /// Returns whether the object with this uid is in a shard that this replica holds, so that the caches have it or are loading it.
     pub(crate) fn contains(&self, uid: &Uid) -> bool {
         self.0.cached.borrow().set.contains(self.0.count.shard_of(uid))
     }
 
-    /// Begins a pass over the object of a uid; `None` if this replica does not hold its shard, or the caches lack its objects.
+    /// Begins a pass (a reconcile) over the object with this uid. Returns `None` if this replica does not hold the shard of the object, if
+    /// the caches don't have the objects of the shard yet, or if the shard is being handed over.
     pub(crate) fn begin_pass(&self, uid: &Uid) -> Option<ShardPass> {
         let shard = self.0.count.shard_of(uid);
         let mut gates = self.0.gates.lock();
@@ -102,8 +104,8 @@ impl Shards {
         Some(ShardPass(Some(PassPermit { shards: self.clone(), shard, lead: gate.lead.clone() })))
     }
 
-    /// Adds a shard that this replica has taken. The watches load its objects from now on. No pass over them begins until
-    /// [`Shards::wait_until_cached`] has returned for the number that this function returns.
+    /// Adds a shard whose Lease this replica has acquired. The watches then load the objects of the shard. Passes over these objects begin
+    /// only after [`Shards::open`]. Returns the number of additions so far, for [`Shards::wait_until_cached`].
     pub(crate) fn add(&self, shard: u16, lead: &Lead) -> u64 {
         self.0.leads.add(lead.clone());
         let gate = ShardGate { lead: lead.clone(), is_open: false, running_passes: 0 };
@@ -117,7 +119,7 @@ impl Shards {
         additions
     }
 
-    /// Waits until all caches have the objects of a shard that was added.
+    /// Waits until all caches have the objects of the shard whose [`Shards::add`] returned `additions`.
     pub(super) async fn wait_until_cached(&self, additions: u64) {
         let watches = self.0.watches.lock().clone();
         for watch in watches {
@@ -125,16 +127,17 @@ impl Shards {
         }
     }
 
-    /// Lets passes begin.
+    /// Lets passes over the objects of a shard begin.
     pub(super) fn open(&self, shard: u16) {
         self.set_open(shard, true);
     }
 
-    /// Lets no pass begin any more, and waits for those that run.
+    /// Closes a shard, so that no further pass over one of its objects begins, and waits until the running passes have ended.
     pub(super) async fn drain(&self, shard: u16) {
         self.set_open(shard, false);
         loop {
             let mut pass_ended = pin!(self.0.pass_ended.notified());
+            // Waiting starts before the check, so that a pass that ends after it is not missed.
             pass_ended.as_mut().enable();
             if self.0.gates.lock().get(&shard).is_none_or(|gate| gate.running_passes == 0) {
                 return;
@@ -143,13 +146,14 @@ impl Shards {
         }
     }
 
+    /// Sets whether passes over the objects of a held shard may begin.
     fn set_open(&self, shard: u16, is_open: bool) {
         if let Some(gate) = self.0.gates.lock().get_mut(&shard) {
             gate.is_open = is_open;
         }
     }
 
-    /// Removes a shard without running passes: its objects leave the caches.
+    /// Removes a shard without running passes. The caches then drop the objects of the shard.
     pub(super) fn remove(&self, shard: u16) {
         if let Some(gate) = self.0.gates.lock().remove(&shard) {
             self.0.leads.remove(&gate.lead);
@@ -170,7 +174,8 @@ impl Shards {
         u16::try_from(self.0.gates.lock().len()).unwrap_or(ShardCount::MAX)
     }
 
-    /// Returns whether a write of a pass over an object of a shard would be sent now.
+    /// Returns whether a pass over an object of the shard could write now: the shard is open, and the leadership of the shard and of the
+    /// process has not expired.
     #[cfg(test)]
     pub(super) fn may_write(&self, shard: u16) -> bool {
         let gates = self.0.gates.lock();
@@ -183,8 +188,8 @@ impl Shards {
         *self.0.waiting.lock() = reason;
     }
 
-    /// Returns a line if this replica takes no shards because members with another number of shards are alive. It is ready, so
-    /// that a rolling update can end the others.
+    /// Returns a line if this replica acquires no shards because a live member is configured with another number of shards. The replica
+    /// counts as ready meanwhile, so that a rolling update goes on and ends the other members.
     pub(crate) fn describe_waiting(&self) -> Option<String> {
         match &*self.0.waiting.lock() {
             Some(reason @ WaitReason::OtherShardCount { .. }) => Some(format!("{reason}\n")),
@@ -192,7 +197,7 @@ impl Shards {
         }
     }
 
-    /// Returns a line for each reason why this replica is not ready; empty if it is.
+    /// Returns a line for each reason why this replica is not ready; empty if it is ready.
     pub(crate) fn describe_unready(&self) -> String {
         if let Some(reason @ WaitReason::MembersUnknown) = &*self.0.waiting.lock() {
             return format!("{reason}\n");
@@ -203,7 +208,7 @@ impl Shards {
     }
 }
 
-/// A pass that runs, with its writes limited to the lead of its shard. Its drop ends it.
+/// A running pass (reconcile), whose writes check the leadership of its shard. The pass ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct ShardPass(Option<PassPermit>);
 
@@ -221,7 +226,7 @@ impl ShardPass {
         Self(None)
     }
 
-    /// Runs the work of the pass.
+    /// Runs the work of the pass. While it runs, its writes check that the Lease of the shard is held.
     pub(crate) async fn run<F: Future>(self, work: F) -> F::Output {
         match &self.0 {
             Some(permit) => with_lead(permit.lead.clone(), work).await,
@@ -231,6 +236,7 @@ impl ShardPass {
 }
 
 impl Drop for PassPermit {
+    /// Counts the pass as ended, and wakes [`Shards::drain`].
     fn drop(&mut self) {
         if let Some(gate) = self.shards.0.gates.lock().get_mut(&self.shard) {
             gate.running_passes = gate.running_passes.saturating_sub(1);

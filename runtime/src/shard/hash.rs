@@ -23,7 +23,7 @@ impl ShardCount {
         self.0
     }
 
-    /// Returns the shard of an object.
+    /// Returns the shard of the object with this uid.
     pub(crate) fn shard_of(self, uid: &Uid) -> u16 {
         let mut hash = Fnv1a::new();
         // Writing to a hash can't fail.
@@ -31,12 +31,13 @@ impl ShardCount {
         self.shard_of_hash(hash.0)
     }
 
+    /// Returns the shard whose range has this hash: the ranges divide the 64 bits into equal parts.
     fn shard_of_hash(self, hash: u64) -> u16 {
         let shard = (u128::from(hash) * u128::from(self.0)) >> 64;
         u16::try_from(shard).unwrap_or_default()
     }
 
-    /// Returns the first hash of a shard. That of the shard after the last one is the end of the hashes.
+    /// Returns the first hash in the range of a shard. For the shard number that equals the count, this is 2^64, the end of the last range.
     pub(super) fn first_hash(self, shard: u16) -> u128 {
         (u128::from(shard) << 64).div_ceil(u128::from(self.0))
     }
@@ -47,10 +48,12 @@ impl ShardCount {
 pub(crate) struct Fnv1a(u64);
 
 impl Fnv1a {
+    /// Returns the hash of no bytes, the 64-bit offset basis of FNV.
     pub(crate) fn new() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
+    /// Adds bytes to the hash. The factor is the 64-bit prime of FNV.
     pub(crate) fn add(mut self, bytes: &[u8]) -> Self {
         for byte in bytes {
             self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);

@@ -1,4 +1,4 @@
-//! `Members`: tells from the Leases of an operator's replicas which replicas are alive. It gets the Leases from its caller and does no I/O.
+//! `Members`: decides by the Leases of an operator's replicas which replicas are alive. Its caller passes the Leases; it does no I/O.
 
 use super::hash::ShardCount;
 use crate::lease::record;
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 pub(crate) const SHARDS_LABEL: &str = "opgen.dev/shards";
 
 /// The number of lease durations after which the Lease of a member that is gone is deleted.
-const KEPT_DURATIONS: u32 = 20;
+const DURATIONS_UNTIL_DELETION: u32 = 20;
 
 /// The members of an operator, as one of them knows them.
 #[derive(Debug)]
@@ -33,13 +33,14 @@ pub(super) struct Members {
 /// Another member.
 #[derive(Debug)]
 struct OtherMember {
-    record: LeaseSpec,
+    /// The last known spec of its Lease, which each renewal changes.
+    spec: LeaseSpec,
     /// The number of shards in its label.
     shards: Option<u16>,
     version: Option<String>,
     /// The time at which its Lease expires, unless it is renewed before.
     expires_at: Instant,
-    /// Whether a live read after the expiry has shown the same record.
+    /// Whether a live read after the expiry has shown an unchanged spec.
     has_ended: bool,
 }
 
@@ -48,12 +49,12 @@ impl Members {
         Self { own, prefix, count, lease_duration, others: BTreeMap::new(), listed: None, is_loaded: false }
     }
 
-    /// Begins a list of all members.
+    /// Begins a list of all members: the members that are observed until [`Members::end_list`] are in it.
     pub(super) fn begin_list(&mut self) {
         self.listed = Some(BTreeSet::new());
     }
 
-    /// Ends the list. Members that it did not contain are gone.
+    /// Ends the list. Removes the members that the list did not contain.
     pub(super) fn end_list(&mut self) {
         if let Some(listed) = self.listed.take() {
             self.others.retain(|name, _| listed.contains(name));
@@ -66,7 +67,8 @@ impl Members {
         self.is_loaded
     }
 
-    /// Records the Lease of a member, which a list or an event contains. A Lease without a holder was released.
+    /// Records the Lease of another member from a list or an event of the watch. A changed spec is a renewal, so the Lease expires one
+    /// lease duration after now. A Lease without a holder was released, and its member is removed.
     pub(super) fn observe(&mut self, lease: Lease, now: Instant) {
         let name = lease.metadata.name.clone().unwrap_or_default();
         if name == self.own || !name.starts_with(&self.prefix) {
@@ -82,10 +84,11 @@ impl Members {
         let expires_at = now + record::duration(&lease).unwrap_or(self.lease_duration);
         let labels = lease.metadata.labels.as_ref();
         let shards = labels.and_then(|labels| labels.get(SHARDS_LABEL)?.parse().ok());
-        let (version, record) = (lease.metadata.resource_version, lease.spec.unwrap_or_default());
+        let (version, spec) = (lease.metadata.resource_version, lease.spec.unwrap_or_default());
         match self.others.get_mut(&name) {
-            Some(member) if member.record == record => (member.version, member.shards) = (version, shards),
-            _ => drop(self.others.insert(name, OtherMember { record, shards, version, expires_at, has_ended: false })),
+            // The Lease was not renewed, so its expiry stays.
+            Some(member) if member.spec == spec => (member.version, member.shards) = (version, shards),
+            _ => drop(self.others.insert(name, OtherMember { spec, shards, version, expires_at, has_ended: false })),
         }
     }
 
@@ -94,8 +97,8 @@ impl Members {
         self.others.remove(name);
     }
 
-    /// Records that a live read after the expiry of a Lease has shown this record. If it is the known one, the member has ended: its
-    /// renew deadline has passed, and it does not write any more.
+    /// Records the Lease that a live read after its expiry has returned. If the spec is unchanged, the member has ended: it has missed its
+    /// renew deadline and does not write any more. A changed spec counts as a renewal.
     pub(super) fn confirm(&mut self, lease: Lease, now: Instant) {
         let name = lease.metadata.name.clone().unwrap_or_default();
         self.observe(lease, now);
@@ -104,49 +107,53 @@ impl Members {
         }
     }
 
-    /// Returns the members whose Leases have expired and that are not known to have ended. Events of the watch may be late.
+    /// Returns the members whose Leases have expired, but of which no live read has confirmed yet that they have ended: the renewal may be
+    /// in a late event of the watch.
     pub(super) fn expired(&self, now: Instant) -> Vec<String> {
         let expired = self.others.iter().filter(|(_, member)| member.expires_at <= now && !member.has_ended);
         expired.map(|(name, _)| name.clone()).collect()
     }
 
-    /// Returns the identities of the members that have ended.
+    /// Returns the identities (the `holderIdentity` of their Leases) of the members that have ended.
     pub(super) fn ended(&self) -> BTreeSet<String> {
         let ended = self.others.values().filter(|member| member.has_ended);
-        ended.filter_map(|member| member.record.holder_identity.clone()).collect()
+        ended.filter_map(|member| member.spec.holder_identity.clone()).collect()
     }
 
-    /// Returns the live members with the same number of shards. This replica is always one of them.
+    /// Returns the names of the Leases of the live members that have the same number of shards as this one. This replica is always one of
+    /// them.
     pub(super) fn live(&self) -> BTreeSet<String> {
         let others = self.others.iter().filter(|(_, member)| !member.has_ended && self.has_same_shard_count(member));
         others.map(|(name, _)| name.clone()).chain([self.own.clone()]).collect()
     }
 
-    /// Returns a live member with another number of shards, and that number.
+    /// Returns the Lease name of a live member with another number of shards, and its number; `None` if all have the same number.
     pub(super) fn other_shard_count(&self) -> Option<(&str, u16)> {
         let mut others =
             self.others.iter().filter(|(_, member)| !member.has_ended && !self.has_same_shard_count(member));
         others.next().map(|(name, member)| (name.as_str(), member.shards.unwrap_or_default()))
     }
 
+    /// Returns whether a member is configured with the same number of shards as this replica.
     fn has_same_shard_count(&self, member: &OtherMember) -> bool {
         member.shards == Some(self.count.get())
     }
 
-    /// Returns the next time at which the Lease of a member expires, or is old enough to be deleted.
+    /// Returns the next time after `now` at which the Lease of a member expires, or is old enough to be deleted.
     pub(super) fn next_expiry(&self, now: Instant) -> Option<Instant> {
         let times = self.others.values().flat_map(|member| [member.expires_at, self.deleted_at(member)]);
         times.filter(|time| *time > now).min()
     }
 
-    /// Returns the Leases of members that have been gone for long, with their versions.
+    /// Returns the Leases that expired so long ago that they are to be deleted: their names and resourceVersions.
     pub(super) fn abandoned(&self, now: Instant) -> Vec<(String, Option<String>)> {
         let abandoned = self.others.iter().filter(|(_, member)| self.deleted_at(member) <= now);
         abandoned.map(|(name, member)| (name.clone(), member.version.clone())).collect()
     }
 
+    /// Returns the time at which the Lease of a member is to be deleted, unless it is renewed before.
     fn deleted_at(&self, member: &OtherMember) -> Instant {
-        member.expires_at + self.lease_duration * KEPT_DURATIONS
+        member.expires_at + self.lease_duration * DURATIONS_UNTIL_DELETION
     }
 }
 
@@ -158,11 +165,13 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
+    /// Returns the members as the member `shop-member-a` with 4 shards knows them at first.
     fn members() -> Members {
         let count = ShardCount::new(4).unwrap();
         Members::new("shop-member-a".to_owned(), "shop-member-".to_owned(), count, SECOND * 15)
     }
 
+    /// Returns the held Lease of a member. Another number of transitions makes another spec, as a renewal does.
     fn lease(name: &str, shards: u16, transitions: i32) -> Lease {
         let mut lease = Lease::default();
         lease.metadata.name = Some(name.to_owned());
@@ -196,7 +205,7 @@ mod tests {
         assert_eq!(live(&members), ["shop-member-a"]);
         assert_eq!(members.ended(), BTreeSet::from(["shop-member-b".to_owned()]));
         assert!(members.abandoned(Instant::now()).is_empty());
-        advance(SECOND * 15 * KEPT_DURATIONS).await;
+        advance(SECOND * 15 * DURATIONS_UNTIL_DELETION).await;
         assert_eq!(members.abandoned(Instant::now()), [("shop-member-b".to_owned(), None)]);
     }
 

@@ -36,7 +36,8 @@ pub(super) struct Membership {
 }
 
 impl Membership {
-    /// Watches the members. `own` is the name of the Lease of this member, and `prefix` begins the names of all.
+    /// Starts to watch the Leases of the members. `own` is the name of the Lease of this member, and the names of all Leases begin with
+    /// `prefix`.
     pub(super) fn new(
         leases: Api<Lease>,
         (own, prefix): (String, String),
@@ -48,7 +49,7 @@ impl Membership {
         Self { members, leases, events, retry_at: None, retry_read_at: None, last_failure: None }
     }
 
-    /// Returns the live members with the same number of shards.
+    /// Returns the names of the Leases of the live members with the same number of shards.
     pub(super) fn live(&self) -> BTreeSet<String> {
         self.members.live()
     }
@@ -58,7 +59,7 @@ impl Membership {
         self.members.ended()
     }
 
-    /// Waits until this member may take shards: the list of the members is loaded, and all live members are configured with the same
+    /// Waits until this member may acquire shards: the list of the members is loaded, and all live members are configured with the same
     /// number of shards. Calls `on_wait` with each reason for waiting.
     pub(super) async fn wait_until_same_shard_count(&mut self, mut on_wait: impl FnMut(WaitReason)) {
         loop {
@@ -73,7 +74,7 @@ impl Membership {
         }
     }
 
-    /// Waits until the live members may have changed. It may be dropped and called again at any time.
+    /// Waits until the set of live members changes. The future may be dropped at any time, and the function called again.
     pub(super) async fn changed(&mut self) {
         let live = self.live();
         while self.live() == live {
@@ -81,11 +82,13 @@ impl Membership {
         }
     }
 
-    /// Waits for an event of the watch, or the next time at which a Lease expires.
+    /// Waits for the next event of the watch and records it. If a Lease expires before, it reads the expired Leases again and deletes the
+    /// old ones instead.
     async fn next_event(&mut self) {
         let now = Instant::now();
         let retry_at = self.retry_at.filter(|retry_at| *retry_at > now);
         let retry_read_at = self.retry_read_at.filter(|retry_at| *retry_at > now);
+        // An expired Lease that was not read again is read at once, unless its read has just failed.
         let unconfirmed = (retry_read_at.is_none() && !self.members.expired(now).is_empty()).then_some(now);
         let times = [self.members.next_expiry(now), retry_at, retry_read_at, unconfirmed];
         let wake_at = times.into_iter().flatten().min();
@@ -99,6 +102,7 @@ impl Membership {
         }
     }
 
+    /// Handles an event or an error of the watch. After an error, the watch is not polled for [`RETRY_DELAY`].
     fn on_event(&mut self, event: Option<watcher::Result<watcher::Event<Lease>>>) {
         let now = Instant::now();
         match event {
@@ -112,6 +116,7 @@ impl Membership {
         }
     }
 
+    /// Records the Leases in an event of the watch.
     fn on_watch_event(&mut self, event: watcher::Event<Lease>, now: Instant) {
         match event {
             watcher::Event::Init => self.members.begin_list(),
@@ -124,7 +129,8 @@ impl Membership {
         }
     }
 
-    /// Reads the Leases that have expired, since events of the watch may be late. A failed read is repeated.
+    /// Reads the expired Leases from the API server to confirm that their members have ended, since the watch may deliver a renewal late. A
+    /// failed read is repeated after [`RETRY_DELAY`].
     async fn confirm_expired(&mut self) {
         for name in self.members.expired(Instant::now()) {
             let read = timeout(REQUEST_TIMEOUT, self.leases.get_opt(&name)).await;
@@ -141,7 +147,7 @@ impl Membership {
         }
     }
 
-    /// Deletes the Leases of members that have been gone for long, unless they changed.
+    /// Deletes the Leases of members that ended long ago. The precondition on the resourceVersion spares a Lease that has changed since.
     async fn delete_abandoned(&mut self) {
         for (name, resource_version) in self.members.abandoned(Instant::now()) {
             let preconditions = Preconditions { resource_version, uid: None };
@@ -153,7 +159,7 @@ impl Membership {
                 }
                 Ok(Ok(_)) | Err(_) => {}
             }
-            // The watch shows it again if it exists.
+            // If the Lease still exists, a later event or list of the watch adds the member again.
             self.members.forget(&name);
         }
     }

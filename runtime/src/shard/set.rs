@@ -28,7 +28,8 @@ impl ShardSet {
         self.0.iter().copied()
     }
 
-    /// Returns the value of the parameter `shardSelector` for the objects of these shards. Neighbors have one range.
+    /// Returns the value of the parameter `shardSelector` (KEP-5866) that selects the objects of these shards. Consecutive shards share one
+    /// range.
     pub(crate) fn selector(&self, count: ShardCount) -> String {
         let mut selector = String::new();
         let mut shards = self.iter().peekable();
@@ -41,7 +42,7 @@ impl ShardSet {
                 selector.push_str(" || ");
             }
             let (start, end) = (count.first_hash(first), count.first_hash(last + 1));
-            // The server compares the digits as text, so numbers have all of them. Writing to a string can't fail.
+            // The server compares the numbers as text, so they are padded with zeros to 16 digits. Writing to a string can't fail.
             let _ = write!(selector, "shardRange(object.metadata.uid, '{start:#018x}', '{end:#018x}')");
         }
         selector

@@ -14,7 +14,7 @@ pub(crate) struct CachedShards {
     pub(crate) set: ShardSet,
     /// The number of shards that were added so far. A watch has the objects of a shard if its list began after that.
     pub(crate) additions: u64,
-    /// The number of all changes so far.
+    /// The number of additions and removals so far.
     pub(crate) changes: u64,
 }
 
@@ -31,7 +31,8 @@ pub(crate) struct ShardedWatch {
 }
 
 impl ShardedWatch {
-    /// Creates the state of a watch. `selects` is true if the uid of an object decides about it, so that the server can select.
+    /// Creates the state of a watch. `selects` is true if an object is in the shard of its own uid, so that the API server can select it; a
+    /// child is in the shard of its owner.
     pub(super) fn new(
         count: ShardCount,
         cached: watch::Receiver<CachedShards>,
@@ -46,12 +47,13 @@ impl ShardedWatch {
         self.count
     }
 
-    /// Returns the shards whose objects belong into the cache.
+    /// Returns the shards whose objects the cache should have.
     pub(crate) fn cached(&self) -> CachedShards {
         self.cached.borrow().clone()
     }
 
-    /// Waits until the shards differ from `known`, and returns the new ones. Never returns after the end of the run.
+    /// Waits until a shard is added or removed after `known` was read, and returns the current shards. Never returns once the run of the
+    /// operator has ended.
     pub(crate) async fn wait_for_change(&self, known: &CachedShards) -> CachedShards {
         let mut cached = self.cached.clone();
         let changed = cached.wait_for(|cached| cached.changes != known.changes).await.map(|changed| changed.clone());
@@ -62,29 +64,31 @@ impl ShardedWatch {
         }
     }
 
-    /// Returns the selector of the requests; `None` if the server does not select.
+    /// Returns the value of `shardSelector` for requests; `None` if the server does not select.
     pub(crate) fn selector(&self, shards: &ShardSet) -> Option<String> {
         self.selects().then(|| shards.selector(self.count))
     }
 
-    /// Returns whether the server selects.
+    /// Returns whether the API server selects the objects of the held shards by `shardSelector`.
     pub(crate) fn selects(&self) -> bool {
         self.selects.load(Ordering::Relaxed)
     }
 
-    /// Sends no selector any more, since the server doesn't know it. The objects of other shards are dropped when they arrive.
+    /// Stops sending `shardSelector`, because the API server does not know it. The replica then drops the objects of other shards when they
+    /// arrive.
     pub(crate) fn stop_selecting(&self, reason: &str) {
         if self.selects.swap(false, Ordering::Relaxed) {
             tracing::info!(kind = %self.health.kind(), reason, "the API server does not select by shard; filtering instead");
         }
     }
 
-    /// Records a complete list that began with these shards.
+    /// Records that a list is complete. `shards` are the held shards at the start of the list.
     pub(crate) fn note_listed(&self, shards: &CachedShards) {
         self.listed.send_replace(Some(shards.additions));
     }
 
-    /// Waits for a list with all shards of the first `additions`, or until the kind is missing or forbidden.
+    /// Waits until a list is complete that began after this number of additions of shards, so that the cache has the objects of these
+    /// shards. Also returns when the watch is blocked, because its kind is missing or forbidden.
     pub(super) async fn wait_until_listed(&self, additions: u64) {
         let (mut listed, mut health) = (self.listed.subscribe(), self.health.subscribe());
         let is_listed = |listed: &Option<u64>| listed.is_some_and(|listed| listed >= additions);

@@ -21,7 +21,7 @@ pub(crate) fn current_context() -> Option<TraceContext> {
     context_of(&Span::current())
 }
 
-/// Returns whether spans below the current one are recorded: there is one, and its trace is not left out by the sampling.
+/// Returns whether spans below the current span are recorded: there is an enabled current span, and the sampling includes its trace.
 pub(crate) fn is_recorded() -> bool {
     let current = Span::current();
     if current.is_disabled() {
@@ -55,7 +55,7 @@ mod opentelemetry_context {
     /// Makes a span the child of another one that may have ended. The span must not have been entered.
     pub(crate) fn set_parent(span: &Span, parent: &TraceContext) {
         let context = Context::new().with_remote_span_context(to_opentelemetry(parent));
-        // It fails for a span that no layer of OpenTelemetry records.
+        // The call fails for a span that no layer of OpenTelemetry records, which needs no parent.
         let _ = span.set_parent(context);
     }
 

@@ -25,16 +25,16 @@ struct VersionedMetadata<'a> {
 }
 
 impl CallSpan {
-    /// Starts the span of a request below the current span, and puts its context into the headers. There is no span outside of
-    /// another one, for example for watches and leases, and none in a trace that the sampling left out; such a trace is still
-    /// passed on, so that the API server does not record it either.
+    /// Starts the span of a request to the API server below the current span, and puts the context of the span into the request headers.
+    /// Without a current span, as for watches and leases, it returns a disabled span. In a trace that is not sampled it returns a disabled
+    /// span as well, but the headers have the context of the current span, so that the API server does not record the trace either.
     pub(crate) fn begin<B>(request: &mut Request<B>, verb: &str, resource: &str) -> Self {
         let current = Span::current();
         if current.is_disabled() {
             return Self(Span::none());
         }
-        let around = bridge::context_of(&current);
-        if let Some(unsampled) = around.filter(|context| !context.is_sampled) {
+        let parent = bridge::context_of(&current);
+        if let Some(unsampled) = parent.filter(|context| !context.is_sampled) {
             unsampled.inject(request.headers_mut());
             return Self(Span::none());
         }
@@ -62,8 +62,8 @@ impl CallSpan {
         Self(span)
     }
 
-    /// Sends the request within the span, and records the result: the status code, or the error. A recorded response carries the
-    /// span, so that it ends when the body has been read.
+    /// Sends the request within the span, and records the result: the status code, or the error. The response carries the span in its
+    /// extensions, so that the span ends when the body has been read.
     pub(crate) async fn run<B>(
         self,
         send: impl Future<Output = Result<Response<B>, kube::Error>>,
@@ -92,7 +92,7 @@ impl CallSpan {
         response.extensions().get().cloned()
     }
 
-    /// Records the version of the object in the body of a response.
+    /// Records the resourceVersion of the object in the body of a response; does nothing if the body has none.
     pub(crate) fn record_version(&self, body: &[u8]) {
         let version = serde_json::from_slice::<Versioned<'_>>(body).map(|object| object.metadata.resource_version);
         if let Ok(version) = version
@@ -103,9 +103,10 @@ impl CallSpan {
     }
 }
 
-/// Returns the namespace and the name of the object in the path of a request, as far as it has them.
+/// Returns the namespace and the name of the object in the URL path of a request to the API server; `None` for a part that the path lacks.
 fn object_of(path: &str) -> (Option<&str>, Option<&str>) {
     let mut parts = path.split('/').filter(|part| !part.is_empty());
+    // Skips the version, or the group and the version.
     match parts.next() {
         Some("api") => drop(parts.next()),
         Some("apis") => drop((parts.next(), parts.next())),

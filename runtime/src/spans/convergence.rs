@@ -48,13 +48,14 @@ pub(crate) struct Lineage {
 }
 
 impl Lineage {
-    /// Returns the lineage of the pass that begins at `now`. `cause` is the write of another pass that led to it; only a request has
-    /// one.
+    /// Returns the parent span and the link for the span of a pass that begins at `now`. `earlier` are the earlier passes over the object.
+    /// `is_request` is whether a change of the object by a user, or a requested pass, triggered the pass. `cause` is the write of another
+    /// pass that led to this pass; only a request has a cause.
     ///
     /// A pass with a cause continues the trace of that write. Any other request starts a trace. A pass that is no request continues the
-    /// convergence of the object if it is open, and else starts a trace. A trace that is too old or has too many passes is not continued:
-    /// the pass starts one. The first pass of a convergence links to the last pass over the object, so that its history can be followed
-    /// backwards, or to a cause that is too old.
+    /// trace of the earlier passes while the object does not have its wanted state, and else starts a trace. A trace that is too old or has
+    /// too many passes is not continued. The first pass of a trace links to the last pass over the object, so that the history of the
+    /// object can be followed backwards, or to a cause that is too old.
     pub(crate) fn of_next(
         earlier: Option<&Convergence>,
         is_request: bool,
@@ -81,7 +82,8 @@ impl Lineage {
         }
     }
 
-    /// Returns the convergence after the pass whose span has this context.
+    /// Returns the passes of the trace including the pass that ends, whose span has this context. `is_open` is whether the next pass over
+    /// the object continues the trace.
     pub(crate) fn end(self, context: TraceContext, is_open: bool) -> Convergence {
         Convergence {
             first: self.first.unwrap_or_else(|| context.clone()),
@@ -101,6 +103,7 @@ mod tests {
         TraceContext { trace_id: 7, span_id, is_sampled: true, state: None }
     }
 
+    /// Returns the lineage of a pass that begins now and that no write of another pass caused.
     fn next(earlier: Option<&Convergence>, is_request: bool) -> Lineage {
         Lineage::of_next(earlier, is_request, None, Instant::now())
     }

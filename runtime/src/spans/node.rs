@@ -9,7 +9,7 @@ use crate::{
 use std::fmt::Display;
 use tracing::{Instrument as _, Span, field::Empty};
 
-/// Runs a node in a span. If the pass is not recorded, the node has no span.
+/// Runs a tree node (`run`) in a tracing span, and records its outcome. If the spans of the pass are not recorded, runs it without a span.
 pub(crate) async fn in_span<D: Display + ?Sized>(
     is_recorded: bool,
     node: &D,
@@ -24,7 +24,7 @@ pub(crate) async fn in_span<D: Display + ?Sized>(
     outcome
 }
 
-/// Creates the span of a node, as a child of the current span. The outcome fields are recorded at the end of the node.
+/// Creates the span of a tree node, as a child of the current span. The empty fields are recorded when the node ends.
 fn node_span(node: &str) -> Span {
     tracing::debug_span!(
         target: TARGET,
@@ -39,13 +39,13 @@ fn node_span(node: &str) -> Span {
     )
 }
 
-/// Records the outcome of a node. The message is that of the condition, without internal details.
+/// Records the outcome of a tree node in its span. An error has the reason and message of the status condition, without internal details.
 fn end(span: &Span, outcome: &Result<()>) {
     span.record("opgen.node.outcome", outcome_name(outcome));
     if outcome.is_ok() {
         return;
     }
-    // Of an error, the direction changes only the reason of a yield without one.
+    // For errors, the direction matters only for a yield without a reason, so the one of a provisioning pass is good enough.
     if let Some(verdict) = verdict_of(Direction::Up, outcome) {
         span.record("opgen.node.reason", &*verdict.reason);
         if verdict.is_failure() {
@@ -54,7 +54,7 @@ fn end(span: &Span, outcome: &Result<()>) {
     }
 }
 
-/// Returns the name of an outcome.
+/// Returns the value of the span attribute `opgen.node.outcome` for the outcome of a node.
 fn outcome_name(outcome: &Result<()>) -> &'static str {
     match outcome {
         Ok(()) => "success",

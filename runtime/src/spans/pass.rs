@@ -27,8 +27,8 @@ impl PassSpan {
         Self { span: Span::none(), context: None }
     }
 
-    /// Starts the span of a pass over an object. It takes the given parent and link, and never takes one from the current task. The
-    /// span is disabled if its trace is not recorded.
+    /// Starts the span of a reconcile pass over an object. Parent and link come from `lineage`, never from the current span of the task.
+    /// Returns a disabled span if the sampling leaves its trace out.
     pub(crate) fn begin(kind: &Kind, header: &Header, trigger: Trigger, lineage: &Lineage) -> Self {
         if let Some(context) = sampling::unrecorded_context(lineage.parent.as_ref()) {
             // The context is kept, so that the next passes of the same trace are not recorded either.
@@ -69,8 +69,8 @@ impl PassSpan {
     }
 }
 
-/// Records the reason of the outcome of a pass in the current span, which is that of the pass. For a failure it also records the
-/// message, which must have no internal details.
+/// Records the reason of the outcome of a pass in the current span, which has to be the span of the pass. `failure` is the message of a
+/// failure, which marks the span as failed; it must have no internal details.
 pub(crate) fn record_reason(reason: &str, failure: Option<&str>) {
     let span = Span::current();
     if span.is_disabled() {
@@ -89,7 +89,7 @@ pub(super) fn record_error(span: &Span, error_type: &str, message: &dyn Display)
     span.record("otel.status_description", tracing::field::display(message));
 }
 
-/// Returns the name of a trigger.
+/// Returns the value of the span attribute `opgen.pass.trigger` for the event that triggered a pass.
 fn trigger_name(trigger: Trigger) -> &'static str {
     match trigger {
         Trigger::Own => "own_write",

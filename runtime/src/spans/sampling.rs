@@ -14,14 +14,14 @@ pub(super) fn set_ratio(ratio: f64) {
     let _ = RATIO.set(ratio);
 }
 
-/// Returns the context of a pass that is not recorded, given its parent; `None` for a pass that needs a span. Without an export by
-/// opgen, the program has its own subscriber, which decides by itself.
+/// Returns the context of a pass that the sampling leaves out, given the context of its parent span; `None` for a pass that needs a span.
+/// Without an export by opgen it always returns `None`, since then a subscriber of the program decides which spans it records.
 pub(super) fn unrecorded_context(parent: Option<&TraceContext>) -> Option<TraceContext> {
     context_unless_recorded(*RATIO.get()?, parent)
 }
 
-/// Returns the context of a pass that is not recorded, by which the next passes of its trace are not recorded either; `None` for a
-/// pass that is recorded. A pass with a parent is recorded if its parent is. Of the passes without a parent, the fraction `ratio` is.
+/// Decides whether a pass is recorded: with a parent if the parent is sampled, else at random with the probability `ratio`. Returns `None`
+/// for a recorded pass, and else an unsampled context, by which the next passes of the same trace are not recorded either.
 fn context_unless_recorded(ratio: f64, parent: Option<&TraceContext>) -> Option<TraceContext> {
     match parent {
         Some(parent) => (!parent.is_sampled).then(|| parent.clone()),

@@ -21,7 +21,7 @@ pub fn bucket_client(
     BucketApi::new(kinds.collect(), environment).standalone_client()
 }
 
-/// Returns the kind of a definition, in its stored version.
+/// Returns the kind that a CustomResourceDefinition defines, in its storage version.
 fn kind(definition: &CustomResourceDefinition) -> Kind {
     let spec = &definition.spec;
     let stored = spec.versions.iter().find(|version| version.storage).or(spec.versions.first());

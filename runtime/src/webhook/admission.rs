@@ -36,7 +36,7 @@ struct AdmissionState<K> {
     warnings: Mutex<Vec<String>>,
 }
 
-/// The decoded objects of a write.
+/// The decoded objects of an admission request.
 pub(super) enum AdmittedObjects<K> {
     /// The new object of a creation or an update, and the stored one.
     Stored { new: K, old: Option<K> },
@@ -45,7 +45,7 @@ pub(super) enum AdmittedObjects<K> {
 }
 
 impl<K> Admission<K> {
-    /// Creates the admission of decoded objects.
+    /// Creates an admission from a request of the API server and its decoded objects.
     pub(super) fn new(request: Arc<AdmissionRequest>, objects: AdmittedObjects<K>) -> Self {
         Self(Arc::new(AdmissionState { request, objects, warnings: Mutex::default() }))
     }
@@ -121,7 +121,7 @@ impl<K> Admission<K> {
         self.0.warnings.lock().push(plain.take(MAX_WARNING).collect());
     }
 
-    /// Takes the warnings that were added.
+    /// Removes and returns the warnings that [`Admission::warn`] has added.
     pub(super) fn take_warnings(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.warnings.lock())
     }
@@ -134,8 +134,8 @@ impl<K> Clone for Admission<K> {
 }
 
 impl<K> fmt::Debug for Admission<K> {
+    /// Leaves out the objects, since they may be Secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The objects may be Secrets.
         let AdmissionRequest { name, namespace, operation, .. } = self.0.request.as_ref();
         f.debug_struct("Admission")
             .field("operation", operation)

@@ -13,7 +13,9 @@ use futures::{FutureExt, future::ready};
 use serde::{Serialize, de::DeserializeOwned};
 use std::sync::Arc;
 
-/// Returns the function of a validating webhook.
+/// Wraps `check`, the user's function of a validating webhook for one Rust type, in a function that takes any admission request: it decodes
+/// the objects, calls `check`, and returns an answer with the refusal, if there is one, and the warnings. A request that can't be decoded
+/// is denied.
 pub(crate) fn validating<K, F>(check: impl Fn(Admission<K>, &Client) -> F + Send + Sync + 'static) -> AdmissionFunction
 where
     K: DeserializeOwned + Send + Sync + 'static,
@@ -33,7 +35,8 @@ where
     })
 }
 
-/// Returns the function of a defaulting webhook.
+/// Wraps `default`, the user's function of a defaulting webhook for one Rust type, in a function that takes any admission request: it
+/// decodes the objects, calls `default`, and returns an answer with the changes as a JSON patch. A request that can't be decoded is denied.
 pub(crate) fn defaulting<K, F>(
     default: impl Fn(Admission<K>, K, &Client) -> F + Send + Sync + 'static,
 ) -> AdmissionFunction
@@ -62,11 +65,17 @@ where
     })
 }
 
+/// Returns an answer that denies the write, without warnings.
 fn refusal(denied: Denied) -> AdmissionAnswer {
     AdmissionAnswer { denied: Some(denied), ..AdmissionAnswer::default() }
 }
 
-/// Returns the patch of the raw object that makes the changes from `before` to `after`; `None` without changes.
+/// Returns a JSON patch for the object in the request that makes the changes from `before`, the decoded object, to `after`, the object with
+/// defaults. Fields that the type `K` doesn't have stay as they are. Returns `None` if nothing changes.
+///
+/// # Errors
+/// A refusal that names the field, if a changed field has another form in the request than the type writes. A failure if an object can't be
+/// encoded.
 fn patch<K: Serialize>(request: &AdmissionRequest, before: &K, after: &K) -> Result<Option<json_patch::Patch>, Denied> {
     let json = |object: &K| serde_json::to_value(object).map_err(Denied::unexpected);
     let merged = merge(&request.object, &json(before)?, &json(after)?);

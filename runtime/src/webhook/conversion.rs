@@ -70,6 +70,7 @@ enum ConversionResult {
 }
 
 impl Converter {
+    /// Creates a converter of the kinds with several versions.
     pub(crate) fn new(kinds: BTreeMap<Kind, Versions>) -> Self {
         let by_name =
             |(kind, versions): (Kind, Versions)| ((kind.group.to_string(), kind.kind.to_string()), (kind, versions));
@@ -80,11 +81,11 @@ impl Converter {
         self.kinds.is_empty()
     }
 
-    /// Returns the answer to a review. The converted objects are in the order of the request. If one of them can't be converted at all,
-    /// the review fails, since the API server accepts all objects or none.
+    /// Returns the answer to a `ConversionReview`, as JSON. The converted objects are in the order of the request. If one object can't be
+    /// converted, the answer has the result `Failed` and no objects, since the API server accepts all objects or none.
     ///
     /// # Errors
-    /// A sentence for the client, if the body is no review of this version.
+    /// A sentence for the client, if the body is no `ConversionReview` of the version `apiextensions.k8s.io/v1`.
     pub(super) fn answer(&self, body: &[u8], counters: &Counters) -> Result<Vec<u8>, String> {
         let review: ConversionReview<'_> =
             serde_json::from_slice(body).map_err(|error| format!("the body is not a ConversionReview: {error}"))?;
@@ -108,7 +109,11 @@ impl Converter {
         serde_json::to_vec(&answer).map_err(|error| format!("the answer can't be written as JSON: {error}"))
     }
 
-    /// Converts one object.
+    /// Converts one object to `version`, the name of a version without the group. Logs and counts the fields that could not be converted;
+    /// the result lacks these.
+    ///
+    /// # Errors
+    /// A sentence for the client, if the object is invalid, the operator does not convert its kind, or the conversion fails or panics.
     fn convert(&self, raw: &RawValue, version: &str, counters: &Counters) -> Result<Box<RawValue>, String> {
         let mut object: Value =
             serde_json::from_str(raw.get()).map_err(|error| format!("an object is invalid: {error}"))?;

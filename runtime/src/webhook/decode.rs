@@ -10,11 +10,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Decodes the objects of a request.
+/// Decodes the objects of an admission request as the type `K`.
 ///
 /// # Errors
-/// A refusal that names the field, if the object that is written or deleted can't be decoded. An old object that an update replaces may
-/// be undecodable.
+/// A refusal that names the field, if the object that is written or deleted can't be decoded. If the old object of an update can't be
+/// decoded, it is left out, so that an update can repair it.
 pub(super) fn admission<K: DeserializeOwned>(request: &Arc<AdmissionRequest>) -> Result<Admission<K>, Denied> {
     let objects = match request.operation {
         Operation::Delete => AdmittedObjects::Deleted(decode(&request.old_object)?),
@@ -26,7 +26,10 @@ pub(super) fn admission<K: DeserializeOwned>(request: &Arc<AdmissionRequest>) ->
     Ok(Admission::new(request.clone(), objects))
 }
 
-/// Decodes one object.
+/// Decodes one object as the type `K`.
+///
+/// # Errors
+/// A refusal that names the field that can't be decoded. A failure if the decoding panics, for example in a `Deserialize` of the user.
 fn decode<K: DeserializeOwned>(object: &Value) -> Result<K, Denied> {
     let decoded = catch(Closure::Object, || serde_path_to_error::deserialize(object));
     decoded.map_err(Denied::unexpected)?.map_err(|error: serde_path_to_error::Error<serde_json::Error>| {

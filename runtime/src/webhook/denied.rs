@@ -76,7 +76,8 @@ impl Denied {
         Self { code: 500, reason: Cow::Borrowed("InternalError"), is_failure: true, ..Self::new(text) }
     }
 
-    /// Refuses a write for a field, with the reason of its cause.
+    /// Creates a refusal with the code 422 and the reason `Invalid`, for one field. `reason` is the reason of its cause, for example
+    /// `FieldValueInvalid`.
     fn of_field(field: String, reason: &'static str, message: String) -> Self {
         Self {
             messages: vec![format!("{field}: {message}")],
@@ -141,7 +142,7 @@ impl Denied {
         &self.causes
     }
 
-    /// Returns the `status` of the response.
+    /// Returns the refusal as the `status` of an admission response (a `Status` of `meta/v1`), with the fields as `details.causes`.
     pub(super) fn to_status(&self) -> Value {
         let mut status =
             json!({"status": "Failure", "message": self.to_string(), "reason": self.reason, "code": self.code});
@@ -153,7 +154,8 @@ impl Denied {
         status
     }
 
-    /// Reads the `status` of a response.
+    /// Creates a refusal from the `status` of an admission response, the reverse of [`Denied::to_status`]. Missing texts are empty, and a
+    /// missing code is 400.
     pub(super) fn from_status(status: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let cause = |cause: &Value| DeniedCause {

@@ -43,7 +43,8 @@ pub(crate) struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Creates the dispatcher of admission webhooks, whose paths are distinct, and of conversions.
+    /// Creates a dispatcher that calls the admission webhooks in `handlers`, which have different paths, and converts objects by
+    /// `converter`. `client` is for webhooks that read other objects.
     pub(crate) fn new(
         handlers: impl IntoIterator<Item = AdmissionHandler>,
         converter: Converter,
@@ -60,8 +61,9 @@ impl Dispatcher {
         Self { client: Some(client), ..self }
     }
 
-    /// Returns the response to a request: the review with its answer, or an error, for which the failure policy of the webhook decides
-    /// about the write.
+    /// Returns the response to an HTTP request of an API server: the review with the answer of the webhook at the path of the request, or
+    /// an HTTP error for an invalid request. After an HTTP error the API server decides about the write by the failure policy of the
+    /// webhook.
     pub(crate) async fn respond<B>(&self, request: Request<B>) -> Response<Full<Bytes>>
     where
         B: Body<Data = Bytes, Error: Into<BoxError>>,
@@ -87,7 +89,7 @@ impl Dispatcher {
         }
         let limit = if is_conversion { MAX_CONVERSION_BODY } else { MAX_BODY };
         let permit = if is_conversion { Some(self.conversion_permit(request.headers()).await) } else { None };
-        // A conversion that has waited too long for its permit.
+        // `Some(None)` is a conversion that has waited too long for its permit.
         if let Some(None) = permit {
             return text(StatusCode::SERVICE_UNAVAILABLE, "too many large conversions run at a time");
         }
@@ -109,7 +111,8 @@ impl Dispatcher {
         }
     }
 
-    /// Waits until the body of a conversion fits in the memory for conversions. `None` if that takes too long.
+    /// Waits until the body of a conversion fits in the memory for the bodies of all conversions: acquires one permit for each MiB of its
+    /// `Content-Length`, or those for the maximum size if the header is missing. Returns `None` if that takes longer than `BODY_TIMEOUT`.
     async fn conversion_permit(&self, headers: &HeaderMap) -> Option<OwnedSemaphorePermit> {
         let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
         let mebibytes = length.unwrap_or(MAX_CONVERSION_BODY).min(MAX_CONVERSION_BODY).div_ceil(1 << 20).max(1);
@@ -117,7 +120,8 @@ impl Dispatcher {
         timeout(BODY_TIMEOUT, permits).await.ok()?.ok()
     }
 
-    /// Converts the objects of a review.
+    /// Returns the response to a `ConversionReview` with the body `body`. Converts a large body on a blocking thread, so that other tasks
+    /// are not delayed.
     async fn convert(&self, body: Bytes) -> Response<Full<Bytes>> {
         let (converter, counters) = (self.converter.clone(), self.counters.clone());
         let answer = if body.len() > LARGE_CONVERSION {
@@ -132,7 +136,8 @@ impl Dispatcher {
         }
     }
 
-    /// Calls a webhook. A failure is in the log, and its text is no part of the response, since it may contain details of the operator.
+    /// Calls an admission webhook and returns the response. If the webhook fails, panics or does not answer in time, the response has the
+    /// status 500. The text of a failure or panic is only logged, since it may contain details of the operator.
     async fn call(&self, handler: &AdmissionHandler, request: AdmissionRequest) -> Response<Full<Bytes>> {
         let (uid, name) = (request.uid.clone(), request.name.clone());
         let namespace = request.namespace.clone().unwrap_or_default();
@@ -166,6 +171,7 @@ fn text(status: StatusCode, text: &str) -> Response<Full<Bytes>> {
     response(status, "text/plain; charset=utf-8", format!("{text}\n").into_bytes())
 }
 
+/// Returns a response with a body.
 fn response(status: StatusCode, content_type: &'static str, body: Vec<u8>) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(Bytes::from(body)));
     *response.status_mut() = status;

@@ -37,8 +37,8 @@ impl AdmissionHandler {
         Self { description, function }
     }
 
-    /// Returns the answer to a request. A write that only removes finalizers of an object that is being deleted is allowed without a
-    /// call, so that no webhook keeps an object from being removed.
+    /// Calls the function of the webhook and returns its answer. Allows a write without a call if it only removes finalizers of an object
+    /// that is being deleted, so that a failing webhook can't block the deletion.
     ///
     /// # Errors
     /// Fails if the function panics, reports a failure, or takes longer than the timeout of the webhook.

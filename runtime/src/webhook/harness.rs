@@ -90,9 +90,11 @@ impl AdmissionHarness {
         Self::new::<K>(Operation::Delete, Value::Null, json_of(object))
     }
 
+    /// Creates the request of a write to an object of the kind `K`, by the user `harness`. The name and namespace are those of the new
+    /// object, or of the old object for a deletion.
     fn new<K: Typed>(operation: Operation, object: Value, old_object: Value) -> Self {
-        let named = if object.is_null() { &old_object } else { &object };
-        let metadata = &named["metadata"];
+        let source = if object.is_null() { &old_object } else { &object };
+        let metadata = &source["metadata"];
         let request = json!({
             "uid": "00000000-0000-4000-8000-000000000000",
             "name": metadata["name"].as_str().unwrap_or_default(),
@@ -140,7 +142,8 @@ impl AdmissionHarness {
         self
     }
 
-    /// Calls the webhooks of the operator that are for this kind, operation and subresource, and checks its policies.
+    /// Calls the webhooks of the operator that are for this kind, operation and subresource, and checks its policies: first the defaulting
+    /// webhooks, then the policies, then the validating webhooks. Stops at the first step that denies the write.
     pub async fn call(self, operator: &Operator) -> AdmissionOutcome {
         let mut outcome = AdmissionOutcome { denied: None, object: self.object.clone(), warnings: Vec::new() };
         self.call_webhooks(operator, Mode::Default, &mut outcome).await;
@@ -153,7 +156,8 @@ impl AdmissionHarness {
         outcome
     }
 
-    /// Calls the webhooks of a mode in the order of their names, until one denies the write.
+    /// Calls the webhooks of one mode (defaulting or validating) for this request, in the order of their names, until one denies the write.
+    /// Applies their patches and adds their warnings and the refusal to `outcome`.
     async fn call_webhooks(&self, operator: &Operator, mode: Mode, outcome: &mut AdmissionOutcome) {
         let is_called = |handler: &&AdmissionHandler| {
             let WebhookDescription { kind, webhook, .. } = &handler.description;
@@ -178,7 +182,8 @@ impl AdmissionHarness {
         }
     }
 
-    /// Checks the rules of types in the validating policies.
+    /// Checks the object against the validation rules of the operator's validating policies that are for this request. By the action of the
+    /// policy, a violation denies the write, becomes a warning, or (`Audit`) has no effect.
     fn check_policies(&self, operator: &Operator, outcome: &mut AdmissionOutcome) {
         let old = Some(&self.request["oldObject"]).filter(|old| !old.is_null());
         for policy in &operator.extensions.policies.validating {
@@ -199,14 +204,18 @@ impl AdmissionHarness {
         }
     }
 
-    /// Returns whether the rule of a webhook or policy fits.
+    /// Returns whether a webhook or policy with this kind and these operations and subresources is for this request.
     fn concerns(&self, kind: &Kind, operations: &BTreeSet<Operation>, subresources: &BTreeSet<String>) -> bool {
         let is_operation = operations.iter().any(|operation| self.request["operation"] == operation.as_str());
         let is_resource = self.request["subResource"].as_str().is_none_or(|name| subresources.contains(name));
         *kind == self.kind && is_operation && is_resource
     }
 
-    /// Sends the review to one webhook, and reads its answer.
+    /// Sends an `AdmissionReview` with `object` as the new object to one webhook, through the code of the HTTP server, and returns the
+    /// answer.
+    ///
+    /// # Errors
+    /// The text of the HTTP error, if the webhook fails.
     async fn answer(
         &self,
         dispatcher: &Dispatcher,
@@ -229,7 +238,7 @@ impl AdmissionHarness {
     }
 }
 
-/// Returns the answer that stands for a webhook that failed.
+/// Returns an answer that denies the write with the code 500, in place of the answer of a webhook that failed.
 fn failed(problem: String) -> AdmissionAnswer {
     AdmissionAnswer { denied: Some(Denied::unexpected(problem)), ..AdmissionAnswer::default() }
 }

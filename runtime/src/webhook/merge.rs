@@ -9,10 +9,12 @@ pub(super) struct MergeError {
     pub(super) field: String,
 }
 
-/// Returns `raw` with the changes from `before` to `after`, both as the type encodes them.
+/// Applies the changes from `before` to `after` to `raw`. `raw` is the JSON of an object, `before` the same object decoded to its type and
+/// encoded again, and `after` the encoded object after a change.
 ///
-/// Fields that did not change keep their value in `raw`, also if it is absent there. An element of a list belongs to the element that is
-/// equal, to that of the same name, or in a list of the same length to that of the same position.
+/// Fields that did not change keep their value in `raw`, and stay absent if `raw` does not have them. Elements of lists are matched: an
+/// element of `after` to an equal one of `before`, else to one with the same `name`, else, in a list of the same length, to the one at its
+/// position.
 ///
 /// # Errors
 /// Fails if `raw` has a scalar or a list where the type has fields.
@@ -20,6 +22,7 @@ pub(super) fn merge(raw: &Value, before: &Value, after: &Value) -> Result<Value,
     merge_at("", Some(raw), before, after)
 }
 
+/// Applies the change from `before` to `after` to `raw`, the value at the path of a field; `None` if the object has no such field.
 fn merge_at(path: &str, raw: Option<&Value>, before: &Value, after: &Value) -> Result<Value, MergeError> {
     match (before, after) {
         _ if before == after => Ok(raw.unwrap_or(after).clone()),
@@ -43,7 +46,8 @@ fn merge_at(path: &str, raw: Option<&Value>, before: &Value, after: &Value) -> R
     }
 }
 
-/// Merges the fields of an object. A field that becomes absent or null is removed.
+/// Applies the changes from `before` to `after` to the fields of the object `raw`. Removes a field of `before` that is
+/// absent or null in `after`.
 fn merge_fields(
     path: &str,
     raw: &Map<String, Value>,

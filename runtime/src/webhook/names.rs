@@ -12,7 +12,8 @@ pub(crate) struct WebhookNames {
 }
 
 impl WebhookNames {
-    /// Returns the usual names. `cluster_name` is that of the operator's cluster-scoped objects.
+    /// Returns the default names. `cluster_name` is the name of the operator's cluster-scoped objects, and thus of its webhook
+    /// configurations.
     pub(crate) fn new(operator: &str, cluster_name: &str) -> Self {
         Self {
             service: format!("{operator}-webhook"),

@@ -1,4 +1,4 @@
-//! `ObjectReader`: the reads of a webhook, each of which requires a declared permission.
+//! `ObjectReader`: reads other objects for a webhook, each with a permission that the webhook declares.
 
 use super::denied::Denied;
 use crate::{
@@ -72,7 +72,10 @@ impl<W> ObjectReader<W> {
         .boxed()
     }
 
-    /// Returns the target of a read.
+    /// Returns the kind, namespace and name of a read. `name` is empty for a list.
+    ///
+    /// # Errors
+    /// A failure if a namespaced object has no namespace, or if the object is outside the names and namespaces of the permission.
     fn target<'t>(&'t self, kind: &'t Kind, name: &'t str, permission: &Permission) -> Result<Target<'t>, Denied> {
         let namespace = self.namespace.as_deref().filter(|_| kind.namespaced);
         if kind.namespaced && namespace.is_none() {

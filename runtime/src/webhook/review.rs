@@ -73,10 +73,10 @@ pub(crate) struct AdmissionAnswer {
 }
 
 impl AdmissionRequest {
-    /// Parses a review.
+    /// Parses the body of an `AdmissionReview` and returns its request.
     ///
     /// # Errors
-    /// A sentence for the client, if the body is no review of this version.
+    /// A sentence for the client, if the body is no `AdmissionReview` of the version `admission.k8s.io/v1`.
     pub(super) fn parse(body: &[u8]) -> Result<Self, String> {
         let review: AdmissionReview =
             serde_json::from_slice(body).map_err(|error| format!("the body is not an AdmissionReview: {error}"))?;
@@ -86,13 +86,13 @@ impl AdmissionRequest {
         review.request.ok_or_else(|| format!("the {KIND} has no request"))
     }
 
-    /// Returns whether the request updates an object that is being deleted, and does nothing but remove finalizers.
+    /// Returns whether the request updates an object that is being deleted and changes nothing but its finalizers, of which it adds none.
     pub(super) fn is_removal_of_finalizers(&self) -> bool {
         let finalizers = |object: &Value| object["metadata"]["finalizers"].as_array().cloned().unwrap_or_default();
-        let rest = |object: &Value| {
+        let without_finalizers = |object: &Value| {
             let mut object = object.clone();
             if let Some(metadata) = object["metadata"].as_object_mut() {
-                // The API server sets the others in each write.
+                // The API server sets the fields other than `finalizers` in each write.
                 for field in ["finalizers", "managedFields", "resourceVersion", "generation"] {
                     metadata.remove(field);
                 }
@@ -104,12 +104,12 @@ impl AdmissionRequest {
             && self.sub_resource.as_deref().is_none_or(str::is_empty)
             && !self.old_object["metadata"]["deletionTimestamp"].is_null()
             && finalizers(&self.object).iter().all(|finalizer| old_finalizers.contains(finalizer))
-            && rest(&self.old_object) == rest(&self.object)
+            && without_finalizers(&self.old_object) == without_finalizers(&self.object)
     }
 }
 
 impl AdmissionAnswer {
-    /// Returns the review that answers the request with this uid.
+    /// Returns the `AdmissionReview` that a webhook sends back: the response to the request with this uid.
     pub(super) fn to_review(&self, uid: &str) -> serde_json::Result<Value> {
         let mut response = json!({"uid": uid, "allowed": self.denied.is_none()});
         if let Some(denied) = &self.denied {
@@ -125,7 +125,7 @@ impl AdmissionAnswer {
         Ok(json!({"apiVersion": API_VERSION, "kind": KIND, "response": response}))
     }
 
-    /// Reads the answer from a review.
+    /// Reads the answer from the `AdmissionReview` that a webhook has sent back, the reverse of [`AdmissionAnswer::to_review`].
     pub(super) fn from_review(review: &Value) -> serde_json::Result<Self> {
         let response = &review["response"];
         let denied = (response["allowed"] != true).then(|| Denied::from_status(&response["status"]));
@@ -139,7 +139,7 @@ impl AdmissionAnswer {
     }
 }
 
-/// Returns a review with a request.
+/// Returns an `AdmissionReview` with a request, as an API server sends it.
 pub(super) fn review(request: Value) -> Value {
     json!({"apiVersion": API_VERSION, "kind": KIND, "request": request})
 }

@@ -121,7 +121,7 @@ impl WebhookServer {
         })
     }
 
-    /// Returns the names of the objects of the webhooks.
+    /// Returns the names of the Service, the Secret and the webhook configurations: those that are set, otherwise the defaults.
     fn names(&self, operator: &str, cluster_name: &str) -> WebhookNames {
         let mut names = WebhookNames::new(operator, cluster_name);
         if let Some(service) = &self.service {
@@ -198,7 +198,8 @@ pub(crate) struct ServedOperator<'a> {
 }
 
 impl BoundWebhookServer {
-    /// Returns the server of the webhooks of an operator. `client` writes without the lead.
+    /// Combines the bound address with the webhooks of an operator to a server that can be started. If no certificate files are set, it
+    /// creates a keeper of certificates; `client` is for its writes, which replicas that are not the leader make as well.
     pub(crate) fn running(
         self,
         dispatcher: Dispatcher,
@@ -228,7 +229,8 @@ impl BoundWebhookServer {
 }
 
 impl RunningWebhookServer {
-    /// Serves the webhooks as soon as there is a certificate. It never returns.
+    /// Serves the webhooks as soon as there is a certificate. After [`RunningWebhookServer::drain`] has been called it serves for
+    /// [`DRAIN_PERIOD`], finishes its requests and sets the phase `Ended`. It never returns; the caller drops the future.
     pub(crate) async fn serve(&self) {
         if let Some(served) = &self.served {
             served.wait().await;
@@ -264,8 +266,8 @@ impl RunningWebhookServer {
         std::future::pending().await
     }
 
-    /// Ends the server without a failed request: for [`DRAIN_PERIOD`] it still responds, until no API server calls this replica any
-    /// more, and asks each client to close its connection. Then it finishes the requests that it works on.
+    /// Ends the server without a failed request. For [`DRAIN_PERIOD`] it still responds, with `Connection: close`, so that API servers
+    /// learn that the replica is gone. Then it accepts no connection and waits for the open requests, at most [`FINISH_TIMEOUT`].
     pub(crate) async fn drain(&self) {
         if !self.is_serving.load(Ordering::Relaxed) {
             return;
@@ -278,12 +280,14 @@ impl RunningWebhookServer {
         }
     }
 
-    /// Refuses connections from now on. The task that serves has ended.
+    /// Drops the listener, so that connections are refused from now on. Called after the task with [`RunningWebhookServer::serve`] has
+    /// ended.
     pub(crate) fn close(&self) {
         self.server.address.close();
     }
 
-    /// Returns the current certificate. Without a valid one, connections are refused.
+    /// Returns how a new connection is served: by TLS with the current certificate, from the files or made by the operator. If there is no
+    /// valid certificate, the connection is refused.
     fn transport(&self) -> Transport {
         let config = match (&self.server.files, &self.served) {
             (Some(files), _) => Some(files.current()),
@@ -293,7 +297,7 @@ impl RunningWebhookServer {
         config.map_or(Transport::Refused, Transport::Tls)
     }
 
-    /// Returns why the webhooks are not served; `None` if they are.
+    /// Returns why API servers can't call the webhooks now, for the readiness probe; `None` if they can.
     pub(crate) fn problem(&self) -> Option<&'static str> {
         if !self.is_serving.load(Ordering::Relaxed) {
             return Some("the certificate of the webhooks is not there yet");

@@ -185,8 +185,8 @@ pub struct WebhookError {
 }
 
 impl WebhookDescription {
-    /// Returns the resource with the group, as the end of names and paths. The group of a built-in kind gets a domain, since names
-    /// of webhooks have at least three parts.
+    /// Returns the plural and the group of the kind, such as `webapps.demo.example.com`, for the name and path of the webhook. A group
+    /// without a dot (of a built-in kind) gets a domain, since the API server requires names of webhooks with at least three labels.
     fn resource(&self) -> String {
         let Kind { group, plural, .. } = &self.kind;
         match group.as_ref() {
@@ -212,10 +212,10 @@ impl WebhookDescription {
         format!("/{mode}/{resource}{name}")
     }
 
-    /// Checks the settings.
+    /// Checks the settings of the webhook, so that mistakes are reported before the API server sees the configuration.
     ///
     /// # Errors
-    /// Fails for the first setting that the API server would refuse, or that can't work.
+    /// Fails for the first setting that the API server would refuse or that has no effect.
     pub(crate) fn check(&self) -> Result<(), WebhookError> {
         let Webhook { name, operations, subresources, match_conditions, timeout, .. } = &self.webhook;
         let fail =
@@ -232,9 +232,10 @@ impl WebhookDescription {
         if self.mode == Mode::Default && operations.contains(&Operation::Delete) {
             return fail(format_args!("it sets defaults, but is called for deletions; use creations and updates"));
         }
-        let other_kinds =
+        // For these subresources the API server sends an object of another kind, such as `Scale`, which can't be decoded as the kind.
+        let of_other_kinds =
             ["approval", "attach", "binding", "eviction", "exec", "portforward", "proxy", "scale", "token"];
-        if let Some(name) = subresources.iter().find(|name| other_kinds.contains(&name.as_str())) {
+        if let Some(name) = subresources.iter().find(|name| of_other_kinds.contains(&name.as_str())) {
             return fail(format_args!("subresource `{name}` has objects of another kind; remove it"));
         }
         if let Some(access) = self.permissions.iter().find(|access| !access.is_read()) {
@@ -247,10 +248,10 @@ impl WebhookDescription {
         Ok(())
     }
 
-    /// Checks webhooks of one process.
+    /// Checks all webhooks of an operator.
     ///
     /// # Errors
-    /// Fails for the first one with an invalid setting, and for two of the same name.
+    /// Fails for the first webhook with an invalid setting, and for two webhooks with the same name.
     pub(crate) fn check_all<'a>(descriptions: impl IntoIterator<Item = &'a Self>) -> Result<(), WebhookError> {
         let mut names = BTreeSet::new();
         for description in descriptions {

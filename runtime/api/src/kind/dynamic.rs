@@ -69,7 +69,7 @@ macro_rules! dynamic_kind {
         }
 
         impl $crate::__private::dynamic::Serialize for $name {
-            /// Serializes the whole object.
+            /// Serializes the object with `apiVersion`, `kind` and `metadata` beside the fields of `content`.
             ///
             /// # Errors
             /// Fails with the error of the serializer.
@@ -83,6 +83,7 @@ macro_rules! dynamic_kind {
         }
 
         impl<'de> $crate::__private::dynamic::Deserialize<'de> for $name {
+            /// Deserializes the metadata, and all other fields except `apiVersion` and `kind` as the content.
             fn deserialize<D: $crate::__private::dynamic::Deserializer<'de>>(
                 deserializer: D,
             ) -> ::core::result::Result<Self, D::Error> {
@@ -103,7 +104,7 @@ pub fn split(version: &'static str) -> (&'static str, &'static str) {
     version.split_once('/').unwrap_or(("", version))
 }
 
-/// Returns the metadata and the content of a new object.
+/// Returns metadata with this name, and the fields of `content`; no fields if `content` is not a JSON object.
 pub fn parts(name: &str, content: Value) -> (ObjectMeta, Content) {
     let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
     let content = match content {
@@ -113,7 +114,7 @@ pub fn parts(name: &str, content: Value) -> (ObjectMeta, Content) {
     (metadata, content)
 }
 
-/// Serializes the whole object.
+/// Serializes an object of a declared kind: `apiVersion`, `kind` and `metadata` beside the fields of `content`.
 ///
 /// # Errors
 /// Fails with the error of the serializer.
@@ -130,7 +131,8 @@ pub fn serialize<S: Serializer>(
     object.serialize(serializer)
 }
 
-/// Deserializes the metadata and the content of an object.
+/// Deserializes an object of a declared kind to its metadata and to its other fields without `apiVersion` and `kind`. Missing metadata is
+/// empty.
 ///
 /// # Errors
 /// Fails with the error of the deserializer.
@@ -168,10 +170,10 @@ mod tests {
     fn an_object_deserializes_to_the_serialized_one() {
         let widget = Widget::new("one", json!({"spec": {"size": 1}, "status": {}}));
         let json = serde_json::to_value(&widget).unwrap();
-        let whole = json!({
+        let expected = json!({
             "apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "one"}, "spec": {"size": 1}, "status": {}
         });
-        assert_eq!(json, whole);
+        assert_eq!(json, expected);
         assert_eq!(serde_json::from_value::<Widget>(json).unwrap(), widget);
         assert_eq!(Thing::new("one", json!(1)), serde_json::from_value(json!({"metadata": {"name": "one"}})).unwrap());
     }

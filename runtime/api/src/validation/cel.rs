@@ -63,7 +63,7 @@ impl Validation {
         problems
     }
 
-    /// Adds the rules like [`Validation::add_to_schema`], and those that have no meaning to `problems`.
+    /// Adds the rules like [`Validation::add_to_schema`], and adds a problem for each rule that does not fit the schema to `problems`.
     fn add_at(&self, schema: &mut Value, path: &str, problems: &mut Vec<RuleProblem>) {
         for rule in self.rules {
             match rule.to_json(schema) {
@@ -77,7 +77,7 @@ impl Validation {
             validation().add_at(schema, path, problems);
         }
         for field in &self.fields {
-            // The schema of the field may come from a function, and then has no place for the rules of the type.
+            // A schema from a hand-written function may lack the field; then there is nothing to add the rules to.
             let Some(schema) = schema.get_mut("properties").and_then(|properties| properties.get_mut(field.name))
             else {
                 continue;
@@ -87,14 +87,16 @@ impl Validation {
             validation.add_at(schema, &path, problems);
         }
         if let Some(validation) = self.items {
-            let items = if schema["items"].is_object() { ("items", "[*]") } else { ("additionalProperties", ".*") };
-            if let Some(schema) = schema.get_mut(items.0).filter(|schema| schema.is_object()) {
-                validation().add_at(schema, &format!("{path}{}", items.1), problems);
+            let (keyword, suffix) =
+                if schema["items"].is_object() { ("items", "[*]") } else { ("additionalProperties", ".*") };
+            if let Some(schema) = schema.get_mut(keyword).filter(|schema| schema.is_object()) {
+                validation().add_at(schema, &format!("{path}{suffix}"), problems);
             }
         }
     }
 
-    /// Returns whether an item of the list has a rule about a change.
+    /// Returns whether the type of the items, or a type nested in it, has a transition rule: a rule that compares a field with its value
+    /// before an edit.
     fn has_item_transitions(&self) -> bool {
         fn has_transition(validation: &Validation, depth: u8) -> bool {
             let fields = validation.fields.iter().map(|field| field.validation);
@@ -107,7 +109,8 @@ impl Validation {
 }
 
 impl NestedField {
-    /// Reports a list map whose keys are not known to the check in Rust, although its items have a rule about a change.
+    /// Returns a problem if the list map keys in the schema of the field are not those of the Rust attributes, and its items have a
+    /// transition rule. Then [`Validation::check`], which knows only the attributes, would not find the old value of an item.
     fn check_list_keys(&self, schema: &Value, validation: &Validation, path: &str) -> Option<RuleProblem> {
         let keys = || schema["x-kubernetes-list-map-keys"].as_array().into_iter().flatten();
         if keys().eq(self.list_keys) || !validation.has_item_transitions() {
@@ -126,7 +129,7 @@ impl NestedField {
     }
 }
 
-/// Adds a rule to a schema that doesn't have it.
+/// Adds a rule to the `x-kubernetes-validations` of a schema, unless they contain an equal rule.
 fn add_rule(schema: &mut Value, rule: Value) {
     let Some(schema) = schema.as_object_mut() else { return };
     let rules = schema.entry("x-kubernetes-validations").or_insert_with(|| json!([]));
@@ -151,7 +154,7 @@ impl Variables<'static> {
 }
 
 impl ValidationRule {
-    /// Returns the rule as an entry of `x-kubernetes-validations`.
+    /// Returns the rule as an item of `x-kubernetes-validations`, without the reason if it is the default, `FieldValueInvalid`.
     ///
     /// # Errors
     /// The problem of the rule in this schema, and its fix.
@@ -171,7 +174,8 @@ impl ValidationRule {
 }
 
 impl RuleKind {
-    /// Returns the CEL of the rule on an object with this schema.
+    /// Returns the CEL expression of the rule for an object with this schema. `variables` has the CEL expressions of the object and of its
+    /// old value. Fails if the schema lacks a field of the rule, or if the rule makes no sense for the schema of a field.
     pub(super) fn to_cel(self, schema: &Value, variables: Variables<'_>) -> Result<String, Problem> {
         for field in self.fields() {
             if schema["properties"][field].is_null() {
@@ -179,31 +183,32 @@ impl RuleKind {
                 return Err((problem, "write the rule in a type whose schema is derived"));
             }
         }
-        let optional = |field| self.check_optional(schema, field);
+        let check_optional = |field| self.check_optional(schema, field);
         let Variables { new: object, old: old_object } = variables;
-        let set = |field| has(object, field);
+        let is_set = |field| has(object, field);
         match self {
             Self::Immutable(field) => Ok(immutable(variables, field, is_always_set(schema, field))),
             Self::SetOnce(field) => {
-                optional(field)?;
+                check_optional(field)?;
                 let (new, old) = (select(object, field), select(old_object, field));
-                Ok(format!("!{} || ({} && {new} == {old})", has(old_object, field), set(field)))
+                Ok(format!("!{} || ({} && {new} == {old})", has(old_object, field), is_set(field)))
             }
             Self::RequiredIf(field, condition) => {
-                optional(field)?;
-                Ok(format!("!({}) || {}", condition.to_cel(schema, object)?, set(field)))
+                check_optional(field)?;
+                Ok(format!("!({}) || {}", condition.to_cel(schema, object)?, is_set(field)))
             }
             Self::ForbiddenIf(field, condition) => {
-                optional(field)?;
-                Ok(format!("!({}) || !{}", condition.to_cel(schema, object)?, set(field)))
+                check_optional(field)?;
+                Ok(format!("!({}) || !{}", condition.to_cel(schema, object)?, is_set(field)))
             }
             Self::AtMost(field, other) => self.comparison(schema, object, (field, "<=", other)),
             Self::LessThan(field, other) => self.comparison(schema, object, (field, "<", other)),
             Self::Unique(field) => self.unique(schema, object, (field, None)),
             Self::UniqueBy(field, key) => self.unique(schema, object, (field, Some(key))),
             Self::OneOf(fields) | Self::AtMostOneOf(fields) | Self::AtLeastOneOf(fields) => {
-                fields.iter().try_for_each(|field| optional(field))?;
-                let terms: Vec<_> = fields.iter().map(|field| format!("({} ? 1 : 0)", set(field))).collect();
+                fields.iter().try_for_each(|field| check_optional(field))?;
+                // The sum of the terms is the number of fields that are set.
+                let terms: Vec<_> = fields.iter().map(|field| format!("({} ? 1 : 0)", is_set(field))).collect();
                 let operator = match self {
                     Self::OneOf(_) => "==",
                     Self::AtMostOneOf(_) => "<=",
@@ -214,7 +219,7 @@ impl RuleKind {
         }
     }
 
-    /// Returns an error for a field that is always set, since the rule asks whether it is set.
+    /// Fails for a field that is always set. The rule depends on whether the field is set, so it would be pointless.
     fn check_optional(self, schema: &Value, field: &str) -> Result<(), Problem> {
         if !is_always_set(schema, field) {
             return Ok(());
@@ -224,7 +229,8 @@ impl RuleKind {
         Err((problem, "make it an `Option` without a default"))
     }
 
-    /// Returns the comparison of two numbers, which holds if one of them is not set.
+    /// Returns the CEL expression that compares two number fields of `object`. It is true if one of the fields is not set. Fails if a field
+    /// is no number by the schema.
     fn comparison(
         self,
         schema: &Value,
@@ -246,7 +252,8 @@ impl RuleKind {
         Ok(terms.join(" || "))
     }
 
-    /// Returns the rule that no two items of a list are equal, or no two of their fields `key`.
+    /// Returns the CEL expression for: no two items of the list `field` are equal, or with a `key`, no two items have an equal field `key`.
+    /// Fails if `field` is no list, or if its items may lack the key.
     fn unique(self, schema: &Value, object: &str, (field, key): (&str, Option<&str>)) -> Result<String, Problem> {
         let list = &schema["properties"][field];
         if list["type"] != "array" {
@@ -262,13 +269,15 @@ impl RuleKind {
         }
         let value = |item: &str| key.map_or_else(|| item.to_owned(), |key| select(item, key));
         let items = select(object, field);
+        // Exactly one item equals each item: the item itself.
         let rule = format!("{items}.all(x, {items}.exists_one(y, {} == {}))", value("x"), value("y"));
         Ok(if is_always_set(schema, field) { rule } else { format!("!{} || {rule}", has(object, field)) })
     }
 }
 
 impl FieldCondition {
-    /// Returns the CEL of the condition.
+    /// Returns the CEL expression for: the field has the value, or without a value, the field is set and, if it is a boolean, true. Fails
+    /// if the field can't have the value by the schema.
     fn to_cel(self, schema: &Value, object: &str) -> Result<String, Problem> {
         let field_schema = &schema["properties"][self.field];
         let kind = field_schema["type"].as_str().unwrap_or_default();
@@ -297,7 +306,7 @@ impl FieldCondition {
     }
 }
 
-/// Returns the CEL of `immutable`: the field has the same value in both objects, or neither has it.
+/// Returns the CEL expression of `immutable`: the field has the same value in the new and the old object, or both objects lack it.
 fn immutable(Variables { new, old }: Variables<'_>, field: &str, is_always_set: bool) -> String {
     let is_equal = format!("{} == {}", select(new, field), select(old, field));
     if is_always_set {
@@ -307,8 +316,8 @@ fn immutable(Variables { new, old }: Variables<'_>, field: &str, is_always_set: 
     format!("{set} == {} && (!{set} || {is_equal})", has(old, field))
 }
 
-/// Returns whether an object with this schema always has the field: it is required, or has a default. CEL treats a field that is null
-/// as one that is not set.
+/// Returns whether an object with this schema always has the field: it is required, or has a default. A nullable field may be null, which
+/// CEL treats as not set.
 pub(super) fn is_always_set(schema: &Value, field: &str) -> bool {
     if schema["properties"][field]["nullable"] == true {
         return false;
@@ -321,7 +330,8 @@ pub(super) fn has(object: &str, field: &str) -> String {
     format!("has({})", select(object, field))
 }
 
-/// Returns the expression of a field of an object.
+/// Returns the CEL expression `object.field`. Reserved words and characters that are invalid in an identifier are escaped in the way that
+/// the API server expects.
 pub(super) fn select(object: &str, field: &str) -> String {
     if RESERVED.contains(&field) {
         return format!("{object}.__{field}__");
@@ -334,13 +344,13 @@ pub(super) fn select(object: &str, field: &str) -> String {
     format!("{object}.{escaped}")
 }
 
-/// Returns the path of a field as in `fieldPath`.
+/// Returns the JSON path of a field for `fieldPath` of `x-kubernetes-validations`: `.name`, or `['name']` for other characters.
 fn field_path(field: &str) -> String {
     let is_plain = field.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if is_plain { format!(".{field}") } else { format!("['{field}']") }
 }
 
-/// Returns a string literal of CEL.
+/// Returns a text as a string literal of CEL, in single quotes and with escapes.
 fn string(text: &str) -> String {
     let mut literal = String::from("'");
     for c in text.chars() {

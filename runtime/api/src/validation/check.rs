@@ -43,8 +43,9 @@ impl Validation {
         invalid
     }
 
+    /// Adds the violations in `value`, which is at `path` in the checked value, to `invalid`. `old` is the value before an edit.
     fn check_at(&self, value: &Value, old: Option<&Value>, path: &str, invalid: &mut Vec<InvalidField>) {
-        // The rules that an unchanged part violates are no longer checked (KEP-4008), and it violates no rule about a change.
+        // An edit may keep an invalid value that it does not change (KEP-4008), and an unchanged value violates no transition rule.
         if old.is_some_and(|old| equal(old, value)) {
             return;
         }
@@ -55,6 +56,7 @@ impl Validation {
         }
     }
 
+    /// Adds the violations of the rules of an object, of its fields with rules of their own, and of the values of a map.
     fn check_object(
         &self,
         object: &Map<String, Value>,
@@ -88,7 +90,8 @@ impl Validation {
         }
     }
 
-    /// Checks the items of a list. Without `keys` the items have no identity, so each counts as a new one.
+    /// Adds the violations in the items of a list. `keys` are the fields that identify an item of a list map, and so its old value. Items
+    /// of a list without keys have no old value, so each is checked like a new item, unless the whole list is unchanged.
     fn check_list(
         &self,
         items: &[Value],
@@ -111,7 +114,8 @@ impl Validation {
 }
 
 impl ValidationRule {
-    /// Returns whether the fields of an object satisfy the rule.
+    /// Returns whether the fields of an object satisfy the rule. `old` is the object before an edit; without it, a rule about a change is
+    /// satisfied.
     fn is_satisfied(&self, object: &Map<String, Value>, old: Option<&Map<String, Value>>) -> bool {
         let set_fields = |fields: &[&str]| fields.iter().filter(|field| present(object, field).is_some()).count();
         match self.kind {
@@ -176,6 +180,7 @@ fn compare(object: &Map<String, Value>, field: &str, other: &str) -> Option<std:
     }
 }
 
+/// Compares two numbers, exactly if both are integers. `None` if a number can't be represented as a float.
 fn order(a: &Number, b: &Number) -> Option<std::cmp::Ordering> {
     match (a.as_i128(), b.as_i128()) {
         (Some(a), Some(b)) => Some(a.cmp(&b)),
@@ -183,7 +188,7 @@ fn order(a: &Number, b: &Number) -> Option<std::cmp::Ordering> {
     }
 }
 
-/// Returns whether two values are equal. In the API, 1 and 1.0 are equal, and a field that is null is not set.
+/// Returns whether two JSON values are equal for the API server: 1 equals 1.0, and a field that is null equals a missing field.
 fn equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => order(a, b).is_some_and(std::cmp::Ordering::is_eq),

@@ -21,7 +21,7 @@ pub struct RuleExpression {
     pub message: String,
 }
 
-/// A part of an object, as CEL.
+/// A part of an object, such as a nested struct with rules, and the CEL expressions to reach it.
 #[derive(Clone)]
 struct ObjectPart {
     /// The path in the object, for messages.
@@ -36,13 +36,15 @@ struct ObjectPart {
     /// The conditions under which the compared part does not exist after the write.
     absent: Vec<String>,
     /// The lists and maps around the part, from the outermost.
-    lists: Vec<ListAround>,
+    lists: Vec<EnclosingList>,
 }
 
 /// A list or map around a part.
 #[derive(Clone)]
-struct ListAround {
+struct EnclosingList {
+    /// The CEL expression of the list or map.
     list: String,
+    /// The CEL variable for an item of the list, or for a key of the map.
     variable: String,
     /// The conditions under which an item has no such part.
     absent: Vec<String>,
@@ -78,8 +80,8 @@ impl Validation {
         if problems.is_empty() { Ok(expressions) } else { Err(problems) }
     }
 
-    /// Adds the expressions of the rules of this type, which is that of `part`, and of its nested types. `depth` counts the types
-    /// around it.
+    /// Adds the expressions of the rules of this type and of its nested types, or the problems of rules that do not fit the schema. `part`
+    /// is the part of the object that has this type, and `depth` the number of types around it.
     fn collect_expressions(
         &self,
         schema: &Value,
@@ -112,7 +114,7 @@ impl Validation {
 }
 
 impl ObjectPart {
-    /// Returns the whole object.
+    /// Returns the part that is the whole object, with the variables `object` and `oldObject` of an admission policy.
     fn root() -> Self {
         Self {
             path: String::new(),
@@ -124,15 +126,17 @@ impl ObjectPart {
         }
     }
 
-    /// Returns the part of a field.
+    /// Returns the part that is the field `name` of this part, with the conditions under which it is absent or existed before the write.
     fn field(&self, name: &str, is_always_set: bool) -> Self {
         let mut part = self.clone();
         part.path = field_path(&self.path, name);
         part.new = select(&self.new, name);
+        // Within a list, the field may be absent in each item.
         let absent = part.lists.last_mut().map_or(&mut part.absent, |list| &mut list.absent);
         if !is_always_set {
             absent.push(format!("!{}", has(&self.new, name)));
         }
+        // Within a list, the compared part remains the outermost list.
         if part.lists.is_empty() {
             part.existed.push(has(&self.compared.1, name));
             part.compared = (part.new.clone(), select(&self.compared.1, name));
@@ -140,18 +144,19 @@ impl ObjectPart {
         part
     }
 
-    /// Returns the part of each item of a list, or of each value of a map.
+    /// Returns the part that is each item of this list, or each value of this map.
     fn items(&self, is_list: bool) -> Self {
         let mut part = self.clone();
         let variable = format!("item{}", self.lists.len());
         part.path = format!("{}{}", self.path, if is_list { "[*]" } else { ".*" });
         // The variable of CEL's `all` is an item of a list, or a key of a map.
         part.new = if is_list { variable.clone() } else { format!("{}[{variable}]", self.new) };
-        part.lists.push(ListAround { list: self.new.clone(), variable, absent: Vec::new() });
+        part.lists.push(EnclosingList { list: self.new.clone(), variable, absent: Vec::new() });
         part
     }
 
-    /// Returns the expression of a rule of this part, whose schema this is.
+    /// Returns the CEL expression of a rule for this part, which has this schema. It is true if the part is absent, if the part is new and
+    /// the rule is about a change, or if the part is unchanged and the rule is about another matter.
     ///
     /// # Errors
     /// The problem of the rule here, and its fix.
@@ -164,11 +169,11 @@ impl ObjectPart {
         }
         let (new, old) = &self.compared;
         let mut text = rule.kind.to_cel(schema, Variables { new: &self.new, old })?;
-        for ListAround { list, variable, absent } in self.lists.iter().rev() {
+        for EnclosingList { list, variable, absent } in self.lists.iter().rev() {
             text = format!("{list}.all({variable}, {})", any(absent.iter().cloned(), &text));
         }
         let existed = self.existed.join(" && ");
-        // A rule about a change holds for a new part, and any other rule for a part that the edit does not change.
+        // A rule about a change is not checked for a new part, and other rules are not checked for a part that the edit does not change.
         let irrelevant = if is_transition { format!("!({existed})") } else { format!("({existed} && {new} == {old})") };
         let path = rule.kind.field().map_or_else(|| self.path.clone(), |field| field_path(&self.path, field));
         Ok(RuleExpression {
@@ -178,7 +183,7 @@ impl ObjectPart {
     }
 }
 
-/// Returns an expression that is true if one of the conditions is true, or the last one.
+/// Joins the conditions and the last expression, in parentheses, with `||`.
 fn any(conditions: impl IntoIterator<Item = String>, last: &str) -> String {
     conditions.into_iter().chain([format!("({last})")]).collect::<Vec<_>>().join(" || ")
 }
@@ -210,6 +215,7 @@ mod tests {
         Validation::of_items(port)
     }
 
+    /// Returns the schema of a spec with the fields of `SPEC`, and a list `ports` whose items have the fields of `PORT`.
     fn schema() -> Value {
         let number = json!({"type": "integer"});
         let port = json!({"type": "object", "required": ["from", "to"], "properties": {"from": number, "to": number}});
@@ -220,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_an_expression_over_the_object_and_holds_where_it_has_no_meaning() {
+    fn each_rule_becomes_an_expression_that_is_true_where_the_rule_does_not_apply() {
         let validation = Validation::of_type(SPEC).with_field("ports", &[], Some(ports));
         let expressions = validation.to_expressions(&schema(), "spec").unwrap();
         let texts: Vec<_> = expressions.iter().map(|rule| rule.expression.as_str()).collect();

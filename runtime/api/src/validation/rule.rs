@@ -68,7 +68,7 @@ impl RuleKind {
         }
     }
 
-    /// Returns the field that an error is about; `None` for a rule of the whole type.
+    /// Returns the field that a violation of the rule is reported at; `None` if it is reported at the whole object.
     pub fn field(&self) -> Option<&'static str> {
         match *self {
             Self::Immutable(field)
@@ -95,12 +95,12 @@ impl RuleKind {
         }
     }
 
-    /// Returns whether the rule is about a change, so that it holds only for an edit.
+    /// Returns whether the rule compares a field with its value before an edit, so that it is not checked for a new object.
     pub fn is_transition(&self) -> bool {
         matches!(self, Self::Immutable(_) | Self::SetOnce(_))
     }
 
-    /// Returns the message of a rule without a text of its own.
+    /// Returns the message for users of a rule that declares no message.
     pub fn default_message(&self) -> String {
         match self {
             Self::Immutable(field) => format!("{field} is immutable"),
@@ -147,6 +147,7 @@ impl FieldCondition {
 }
 
 impl std::fmt::Display for FieldCondition {
+    /// Writes the condition for messages to users: `mode is Public` or `tls is set`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.value {
             Some(value) => write!(f, "{} is {value}", self.field),

@@ -63,14 +63,12 @@ pub struct FieldChange {
 }
 
 impl FieldChange {
-    /// A field that only the newer version has. `default` returns its value for objects of the older version; without it, or if it
-    /// returns `None`, these objects lack the field.
+    /// A field that only the newer version has. `default` returns its value for older objects; without a value they lack the field.
     pub const fn added(new: &'static [FieldPath], default: Option<fn() -> Option<Value>>) -> Self {
         Self { new_default: default, ..Self::moved(&[], new, None) }
     }
 
-    /// A field that only the older version has. `default` returns its value for objects of the newer version; without it, or if it
-    /// returns `None`, these objects lack the field.
+    /// A field that only the older version has. `default` returns its value for newer objects; without a value they lack the field.
     pub const fn removed(old: &'static [FieldPath], default: Option<fn() -> Option<Value>>) -> Self {
         Self { old_default: default, ..Self::moved(old, &[], None) }
     }
@@ -101,7 +99,8 @@ impl FieldChange {
         if direction == Direction::Up { self.old } else { self.new }
     }
 
-    /// Converts the values of the sources to those of the targets. Without values, or after a failure, uses the first target's default.
+    /// Converts the values of the source fields to values of the target fields. If there is no value to copy, or if the function of the
+    /// user fails, returns the default of the first target field.
     fn convert(
         &self,
         mut values: Vec<Option<Value>>,
@@ -126,7 +125,7 @@ impl FieldChange {
             return values;
         };
         call(function, &values).unwrap_or_else(|message| {
-            // Without any source, there is nothing that could not be converted.
+            // If no source field has a value, there is nothing to report.
             if !is_absent {
                 problems.push(FieldProblem { path: source, message });
             }
@@ -195,8 +194,8 @@ impl Conversion {
     pub(super) fn field(&self, name: &str) -> Option<(Self, &'static [&'static str])> {
         let own = self.fields.iter().find(|field| field.name == name);
         let moved = || {
-            let is_place = |fields: &[FieldPath]| fields.iter().any(|field| *field == [name]);
-            let change = self.changes.iter().find(|change| is_place(change.old) || is_place(change.new))?;
+            let has_name = |fields: &[FieldPath]| fields.iter().any(|field| *field == [name]);
+            let change = self.changes.iter().find(|change| has_name(change.old) || has_name(change.new))?;
             change.nested.map(|nested| (nested(), change.list_keys))
         };
         let content = || self.variants.as_ref()?.content(name);
@@ -225,7 +224,7 @@ impl Conversion {
         }
     }
 
-    /// Sets each field that moved into another field again: the restored part of that other field can have an older value of it.
+    /// Copies each field that moved into another object from `source` again: if that object was restored, it has an old value of the field.
     pub(super) fn copy_moved(&self, target: &mut Value, source: &Value, direction: Direction) {
         let (Some(target), Some(source)) = (target.as_object_mut(), source.as_object()) else { return };
         for change in self.changes.iter().filter(|change| change.up.is_none() && change.nested.is_none()) {
@@ -259,7 +258,7 @@ impl Conversion {
         self.items.map(|items| items())
     }
 
-    /// Converts a value. A field that can't be converted is left out, or gets its default.
+    /// Converts a value and the values in it. A field that can't be converted is added to `problems`, and left out or set to its default.
     pub(super) fn apply(&self, value: &mut Value, direction: Direction, path: &str, problems: &mut Vec<FieldProblem>) {
         if let Some(variants) = &self.variants {
             return variants.apply(value, direction, path, problems);
@@ -280,6 +279,7 @@ impl Conversion {
         }
     }
 
+    /// Converts the fields of a struct: applies the changes of its fields, and the conversions of nested and flattened types.
     fn apply_to_fields(
         &self,
         object: &mut Map<String, Value>,
@@ -317,7 +317,7 @@ impl Conversion {
                 targets.extend(fields.iter().zip(values).filter_map(|(field, value)| Some((*field, value?))));
             }
         }
-        // An object that gets its default is there before a field moves into it.
+        // The shortest paths are set first, so that an object that gets its default exists before a field moves into it.
         targets.sort_by_key(|(field, _)| field.len());
         for (field, value) in targets {
             set(object, field, value);
@@ -326,7 +326,7 @@ impl Conversion {
 }
 
 impl Variants {
-    /// Returns the conversion of a variant's content, by the variant's name in either version; with a tag, that of a field in a content.
+    /// Returns the conversion of the content of the variant `name` in either version. With a tag, `name` is a field of a variant instead.
     fn content(&self, name: &str) -> Option<(Conversion, &'static [&'static str])> {
         if self.tag.is_some() {
             return self.contents.iter().find_map(|(_, content)| content().field(name));
@@ -386,6 +386,7 @@ impl Variants {
         }
     }
 
+    /// Replaces the name of a variant: the value of the tag, the only key of an object, or the whole value of a variant without content.
     fn rename(&self, value: &mut Value, name: &str) {
         match (value, self.tag) {
             (Value::Object(object), Some(tag)) => drop(object.insert(tag.to_owned(), name.into())),

@@ -192,8 +192,8 @@ impl Versions {
         Ok(problems)
     }
 
-    /// Returns the fields of an object that the conversion from another version could not convert, and that have not been set since.
-    /// Their paths begin with the name of that version.
+    /// Returns the fields of an object that an earlier conversion from another version could not convert, and that no client has set since.
+    /// Each path begins with the name of the version that has the field.
     pub fn problems(&self, object: &Value) -> Vec<FieldProblem> {
         let mut problems = Vec::new();
         let Ok((_, from)) = self.version_of(object) else { return problems };
@@ -205,11 +205,11 @@ impl Versions {
             if !preserved.has_problem() || to == from {
                 continue;
             }
-            // Converts without the preserved part, which is compared with the result.
-            let (mut parts, mut others) = (parts(object), data.clone());
-            others.remove(version);
+            // Converts without the preserved values, to compare them with the result.
+            let (mut parts, mut other_data) = (parts(object), data.clone());
+            other_data.remove(version);
             for step in Step::between(from, to) {
-                self.convert_by_step(&mut parts, step, &mut others);
+                self.convert_by_step(&mut parts, step, &mut other_data);
             }
             let mut found = Vec::new();
             preserved.problems(Some(&parts), "", &mut found);
@@ -222,7 +222,8 @@ impl Versions {
         problems
     }
 
-    /// Converts the parts of an object by one step, and preserves what the target can't hold.
+    /// Converts the spec and the status of an object by one step, to an adjacent version. Restores the values in `data` that an earlier
+    /// conversion from the target version has stored, and stores in `data` the values that the target version can't hold.
     fn convert_by_step(&self, parts: &mut Value, step: Step, data: &mut ConversionData) -> Vec<FieldProblem> {
         let Step { from, to, direction } = step;
         let (Some(source), Some(target), Some(newer)) =
@@ -236,7 +237,7 @@ impl Versions {
             preserved.restore(parts);
             conversion.copy_moved(parts, &original, direction);
         }
-        // The target can't hold what differs after the conversion back.
+        // A value that differs after a conversion back is one that the target version can't hold.
         let mut back = parts.clone();
         conversion.apply(&mut back, direction.reversed(), "", &mut Vec::new());
         let comparison = Comparison { problems: &problems };
@@ -247,7 +248,8 @@ impl Versions {
         problems
     }
 
-    /// Returns the group and the position of the version of an object.
+    /// Returns the API group of an object, and the position of its version among the versions of the kind. Fails if the value is no object
+    /// or has an unknown version.
     fn version_of(&self, object: &Value) -> Result<(String, usize), ConversionError> {
         let api_version = object.get("apiVersion").and_then(Value::as_str).ok_or(ConversionError::NotAnObject)?;
         object.get("metadata").and_then(Value::as_object).ok_or(ConversionError::NotAnObject)?;
@@ -272,7 +274,7 @@ struct Step {
 }
 
 impl Step {
-    /// Returns the steps from one version to another, by their positions.
+    /// Returns the steps from one version to another, each to the next newer or next older version, by the positions of the versions.
     fn between(from: usize, to: usize) -> Vec<Self> {
         let up = (from..to).map(|at| Self { from: at, to: at + 1, direction: Direction::Up });
         let down = (to..from).rev().map(|at| Self { from: at + 1, to: at, direction: Direction::Down });
@@ -280,7 +282,7 @@ impl Step {
     }
 }
 
-/// Returns the parts of an object that differ between versions.
+/// Returns an object with only `spec` and `status`, the parts that differ between versions.
 fn parts(object: &Value) -> Value {
     let part = |name: &str| Some((name.to_owned(), object.get(name)?.clone()));
     Value::Object(["spec", "status"].into_iter().filter_map(part).collect())
@@ -291,22 +293,23 @@ fn annotation<'a>(object: &'a Value, name: &str) -> Option<&'a str> {
     object.get("metadata")?.get("annotations")?.get(name)?.as_str()
 }
 
-/// Reads the annotation. Drops one that is not a map of versions, since no conversion has written it.
+/// Reads the data of earlier conversions from the annotation of an object. An annotation that doesn't parse was not written by a conversion
+/// and counts as empty.
 fn read_data(object: &Value) -> ConversionData {
     let text = annotation(object, CONVERSION_DATA_ANNOTATION);
     text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
 }
 
-/// Returns the size of all annotations of an object, with new data.
+/// Returns the size of all annotations of an object in bytes, if `data` replaces the data of earlier conversions.
 fn size_with(object: &Value, data: Option<&str>) -> usize {
     let annotations = object["metadata"]["annotations"].as_object();
     let others = annotations.into_iter().flatten().filter(|(name, _)| *name != CONVERSION_DATA_ANNOTATION);
     let size = |name: &str, text: &str| name.len() + text.len();
-    let of_others: usize = others.map(|(name, text)| size(name, text.as_str().unwrap_or_default())).sum();
-    of_others + data.map_or(0, |data| size(CONVERSION_DATA_ANNOTATION, data))
+    let size_of_others: usize = others.map(|(name, text)| size(name, text.as_str().unwrap_or_default())).sum();
+    size_of_others + data.map_or(0, |data| size(CONVERSION_DATA_ANNOTATION, data))
 }
 
-/// Sets or removes an annotation.
+/// Sets an annotation, or removes it if `text` is `None`. Removes the field `annotations` with the last annotation.
 fn write_annotation(object: &mut Map<String, Value>, name: &str, text: Option<String>) {
     let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
     if let Some(text) = text {

@@ -7,11 +7,11 @@ use std::{collections::BTreeMap, hash::Hasher as _};
 /// Returns a digest of a value that does not depend on the order of fields (FNV-1a of 64 bits). It tells whether a value has changed.
 pub(super) fn digest(value: &Value) -> String {
     let mut hasher = FnvHasher::default();
-    add(value, &mut hasher);
+    hash_value(value, &mut hasher);
     format!("{:016x}", hasher.finish())
 }
 
-/// Returns a number as API servers write it: 1.0 as 1.
+/// Returns a number in the form in which API servers write it: an integral float such as 1.0 as `1`, other numbers unchanged.
 fn normal_form(number: &Number) -> String {
     /// Integers up to here are exact in a float.
     const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
@@ -23,7 +23,8 @@ fn normal_form(number: &Number) -> String {
     }
 }
 
-fn add(value: &Value, hasher: &mut FnvHasher) {
+/// Adds a JSON value to a hash: a letter for its type, its length and its content, with the fields of objects sorted by name.
+fn hash_value(value: &Value, hasher: &mut FnvHasher) {
     let mut write = |kind: u8, length: usize, bytes: &[u8]| {
         hasher.write_u8(kind);
         hasher.write(&length.to_le_bytes());
@@ -39,14 +40,14 @@ fn add(value: &Value, hasher: &mut FnvHasher) {
         Value::String(text) => write(b's', text.len(), text.as_bytes()),
         Value::Array(items) => {
             write(b'a', items.len(), &[]);
-            items.iter().for_each(|item| add(item, hasher));
+            items.iter().for_each(|item| hash_value(item, hasher));
         }
         Value::Object(object) => {
             write(b'o', object.len(), &[]);
             let sorted: BTreeMap<_, _> = object.iter().collect();
             for (name, value) in sorted {
-                add(&Value::String(name.clone()), hasher);
-                add(value, hasher);
+                hash_value(&Value::String(name.clone()), hasher);
+                hash_value(value, hasher);
             }
         }
     }

@@ -12,7 +12,7 @@ pub(super) fn join(path: &str, names: &[&str]) -> String {
         .fold(path.to_owned(), |path, name| if path.is_empty() { (*name).to_owned() } else { format!("{path}.{name}") })
 }
 
-/// Returns the value of a field.
+/// Returns the value of a nested field; `None` if the field or an object around it is missing.
 pub(super) fn find<'a>(object: &'a Map<String, Value>, field: &[&str]) -> Option<&'a Value> {
     match field {
         [] => None,
@@ -21,7 +21,7 @@ pub(super) fn find<'a>(object: &'a Map<String, Value>, field: &[&str]) -> Option
     }
 }
 
-/// Removes a field, and returns its value.
+/// Removes a nested field from an object, and returns its value; `None` if the field or an object around it is missing.
 pub(super) fn take(object: &mut Map<String, Value>, field: &[&str]) -> Option<Value> {
     match field {
         [] => None,
@@ -30,7 +30,7 @@ pub(super) fn take(object: &mut Map<String, Value>, field: &[&str]) -> Option<Va
     }
 }
 
-/// Sets a field, if the object around it is there. Without it, the other version has no place for the value.
+/// Sets a nested field. Does nothing if an object around the field is missing, since the value then has no place in this version.
 pub(super) fn set(object: &mut Map<String, Value>, field: &[&str], value: Value) {
     match field {
         [] => {}

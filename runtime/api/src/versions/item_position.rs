@@ -1,4 +1,4 @@
-//! Finds the items of a list again after another client has changed the list.
+//! Finds the former items of a list again after another client has changed the list, by key, content or position.
 
 use super::digest::digest;
 use serde::{Deserialize, Serialize};
@@ -19,64 +19,71 @@ pub(super) struct ItemIdentity {
     pub(super) digest: String,
 }
 
-/// Returns the index of each item in a list: by its key, else by its content, else by its former index if the list has the same length.
+/// Finds former items of a list in `values`, the current items, and returns the current index of each; `None` for an item that is gone.
+/// An item with key fields is found by its key. Other items are found by their content, else by their former index if the list still has
+/// the same length. No index is returned twice.
 pub(super) fn positions<'a>(items: impl IntoIterator<Item = &'a ItemIdentity>, values: &[Value]) -> Vec<Option<usize>> {
     let items: Vec<_> = items.into_iter().collect();
-    let mut places = Places { free: vec![true; values.len()], by_identity: BTreeMap::new() };
-    let names: BTreeSet<Vec<&String>> = items.iter().map(|item| item.key.keys().collect()).collect();
+    let mut indexes = FreeIndexes { is_free: vec![true; values.len()], by_identity: BTreeMap::new() };
+    // The sets of key fields of all items; the empty set stands for items without a key.
+    let key_sets: BTreeSet<Vec<&String>> = items.iter().map(|item| item.key.keys().collect()).collect();
     for (index, value) in values.iter().enumerate() {
-        for names in &names {
+        for names in &key_sets {
             let identity = if names.is_empty() { Some(digest(value)) } else { key_of(value, names) };
-            places.by_identity.entry(identity).or_default().push_back(index);
+            indexes.by_identity.entry(identity).or_default().push_back(index);
         }
     }
     let mut found = vec![None; items.len()];
-    // Equal items keep their order: those at their index before come first.
+    // Among equal items, those that are still at their former index keep it. The others follow in their order.
     for exact in [true, false] {
         for (item, found) in items.iter().zip(&mut found).filter(|(_, found)| found.is_none()) {
             let identity =
                 if item.key.is_empty() { item.digest.clone() } else { digest(&Value::Object(item.key.clone())) };
-            *found = places.take(&identity, exact.then_some(item.index));
+            *found = indexes.take(&identity, exact.then_some(item.index));
         }
     }
     for (item, found) in items.iter().zip(&mut found).filter(|(item, found)| found.is_none() && item.key.is_empty()) {
-        *found = (item.len == values.len()).then(|| places.take_free(item.index)).flatten();
+        *found = (item.len == values.len()).then(|| indexes.take_free(item.index)).flatten();
     }
     found
 }
 
-/// The places of a list that no item has yet.
-struct Places {
-    free: Vec<bool>,
-    /// The places of the items with a key or content, by its digest.
+/// The indexes of a list that are not yet assigned to a former item.
+struct FreeIndexes {
+    /// For each index, whether it is not yet assigned.
+    is_free: Vec<bool>,
+    /// The indexes of the items with a key or content, by the digest of the key or content, in ascending order.
     by_identity: BTreeMap<Option<String>, VecDeque<usize>>,
 }
 
-impl Places {
-    /// Takes a free place with this identity: the one at `index`, or without an index the first. Returns `None` if there is none.
+impl FreeIndexes {
+    /// Assigns a free index of an item with this identity, the digest of its key or content: `index`, or the first one if `index` is
+    /// `None`. Returns `None` if no such index is free.
     fn take(&mut self, identity: &str, index: Option<usize>) -> Option<usize> {
-        let places = self.by_identity.get_mut(&Some(identity.to_owned()))?;
+        let candidates = self.by_identity.get_mut(&Some(identity.to_owned()))?;
         if let Some(index) = index {
-            places.binary_search(&index).ok()?;
+            // Fails if the item at `index` has another identity.
+            candidates.binary_search(&index).ok()?;
             return self.take_free(index);
         }
-        while let Some(index) = places.pop_front() {
-            if self.free.get(index).copied().unwrap_or_default() {
-                self.free[index] = false;
+        while let Some(index) = candidates.pop_front() {
+            if self.is_free.get(index).copied().unwrap_or_default() {
+                self.is_free[index] = false;
                 return Some(index);
             }
         }
         None
     }
 
+    /// Assigns an index. Returns `None` if it is out of range or already assigned.
     fn take_free(&mut self, index: usize) -> Option<usize> {
-        let free = self.free.get_mut(index).filter(|free| **free)?;
-        *free = false;
+        let is_free = self.is_free.get_mut(index).filter(|is_free| **is_free)?;
+        *is_free = false;
         Some(index)
     }
 }
 
-/// Returns the digest of the fields that identify an item; `None` if it lacks one.
+/// Returns the digest of the fields `names` of an item, which identify it in its list; `None` if the item lacks one of the fields.
 fn key_of(value: &Value, names: &[&String]) -> Option<String> {
     let field = |name: &&String| Some(((*name).clone(), value.get(name.as_str())?.clone()));
     let key: Option<Map<_, _>> = names.iter().map(field).collect();

@@ -58,7 +58,9 @@ pub(super) struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Returns the parts of `original` that are not in `back`, which is `original` after a conversion to another version and back.
+    /// Returns the parts of `original` that are not the same in `back`, which is `original` after a conversion to another version and back.
+    /// `None` if nothing differs, and the value at `path` itself could be converted. `conversion` is the conversion of the value's type,
+    /// and `list_keys` are the key fields of a list map.
     pub(super) fn difference(
         &self,
         back: Option<&Value>,
@@ -79,6 +81,7 @@ impl Comparison<'_> {
             {
                 let names: BTreeSet<_> = back.keys().chain(original.keys()).collect();
                 let field = |name: &String| {
+                    // A field that a function converts is preserved with the digests of the fields that it is converted with.
                     let together = conversion.map(|conversion| conversion.converted_with(name)).unwrap_or_default();
                     if !together.is_empty() {
                         let value = self.value(back.get(name), original.get(name), &join(path, &[name.as_str()]));
@@ -117,7 +120,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns the whole value, if it is not the same.
+    /// Returns `original` as a whole, if it differs from `back` or if its conversion failed.
     fn value(&self, back: Option<&Value>, original: Option<&Value>, path: &str) -> Option<PreservedValue> {
         let problem = self.problems.iter().find(|problem| problem.path == path);
         (problem.is_some() || back != original).then(|| PreservedValue {
@@ -138,11 +141,12 @@ impl PreservedPart {
         *value = slot.unwrap_or_default();
     }
 
+    /// Restores the parts in a value that may be missing, as [`PreservedPart::restore`] does. Removes a value that was missing originally.
     fn restore_slot(self, slot: &mut Option<Value>) {
         match (self, slot) {
             (Self::Value(preserved), slot) if preserved.is_unchanged(slot.as_ref()) => *slot = preserved.value,
             (Self::Fields(mut fields), Some(Value::Object(object))) => {
-                // This must come first, since a restored field would count as a changed one.
+                // Before any field is restored, since a restored field would count as changed by a client.
                 fields.retain(|_, part| part.are_others_unchanged(object));
                 for (name, part) in fields {
                     let mut field = object.remove(&name);
@@ -162,8 +166,8 @@ impl PreservedPart {
         }
     }
 
-    /// Adds the parts that could not be converted, and whose fields no client of another version has changed since. `value` is what the
-    /// conversion back gives without this data.
+    /// Adds a problem for each part that could not be converted, unless a client of another version has changed the field since. `value` is
+    /// the result of the conversion back without these preserved parts.
     pub(super) fn problems(&self, value: Option<&Value>, path: &str, problems: &mut Vec<FieldProblem>) {
         match (self, value) {
             (Self::Value(preserved), value) if preserved.is_unchanged(value) => {
@@ -187,7 +191,8 @@ impl PreservedPart {
         }
     }
 
-    /// Returns whether the fields that a function has converted together with this one are unchanged.
+    /// Returns whether no client has changed the other fields that a user's function has converted together with this one. `object` is the
+    /// object with these fields, after the conversion back.
     fn are_others_unchanged(&self, object: &Map<String, Value>) -> bool {
         match self {
             Self::Value(value) => {
@@ -197,7 +202,7 @@ impl PreservedPart {
         }
     }
 
-    /// Returns whether a part could not be converted.
+    /// Returns whether this part, or a part in it, has the message of a failed conversion.
     pub(super) fn has_problem(&self) -> bool {
         match self {
             Self::Value(preserved) => preserved.problem.is_some(),

@@ -29,6 +29,7 @@ impl Breaks {
 
 /// Displays for whom the change is breaking, for example `stored objects, clients`; `nobody` if it is harmless.
 impl fmt::Display for Breaks {
+    /// Writes for whom the change is breaking: `stored objects`, `clients`, both, or `nobody`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match (self.stored, self.clients) {
             (false, false) => "nobody",

@@ -60,7 +60,7 @@ pub fn compare_definitions(old: &Value, new: &Value) -> Vec<Change> {
     changes.into_vec()
 }
 
-/// Compares the other names of the kind, by which people and scripts find it.
+/// Compares the short names, the categories, the singular and the list kind, by which users, scripts and clients refer to the kind.
 fn compare_names(old: &Value, new: &Value, changes: &mut Changes) {
     let (old, new) = (&old["spec"]["names"], &new["spec"]["names"]);
     for key in ["shortNames", "categories"] {
@@ -80,7 +80,7 @@ fn compare_names(old: &Value, new: &Value, changes: &mut Changes) {
     }
 }
 
-/// Compares the conversion between the versions.
+/// Compares the strategy of the conversion between the versions: a webhook, or `None`, the default, which changes only `apiVersion`.
 fn compare_conversion(old: &Value, new: &Value, changes: &mut Changes) {
     let strategy = |conversion: &Value| match text(conversion, "strategy") {
         "" => "None".to_owned(),

@@ -12,14 +12,15 @@ use crate::{flag, list};
 const UPPER: [&str; 4] = ["maximum", "maxLength", "maxItems", "maxProperties"];
 /// The keywords of lower bounds.
 const LOWER: [&str; 4] = ["minimum", "minLength", "minItems", "minProperties"];
-/// The keywords that only admit some values, in a way that can't be compared.
-const FORMS: [&str; 3] = ["pattern", "format", "multipleOf"];
+/// The keywords whose old and new value don't show which of them admits more values.
+const INCOMPARABLE: [&str; 3] = ["pattern", "format", "multipleOf"];
 /// The keywords that admit less if they are true.
 const SWITCHES: [&str; 3] = ["exclusiveMaximum", "exclusiveMinimum", "uniqueItems"];
 
-/// Compares the limits of two schemas. A limit that admits less makes stored objects invalid and requests fail; one that admits more
-/// is harmless.
+/// Compares the limits of two schemas. A limit that admits fewer values is breaking, since stored objects and requests may become invalid;
+/// a limit that admits more values is harmless.
 pub(super) fn compare_limits(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
+    // An upper bound is tighter if it is lower than before, and a lower bound if it is higher.
     for (keywords, is_tighter) in
         [(UPPER, (|before, after| after < before) as fn(f64, f64) -> bool), (LOWER, |before, after| after > before)]
     {
@@ -27,7 +28,8 @@ pub(super) fn compare_limits(old: &Value, new: &Value, path: &str, changes: &mut
             compare_bound(keyword, (old[keyword].as_f64(), new[keyword].as_f64()), is_tighter, path, changes);
         }
     }
-    for keyword in FORMS {
+    // Another value of such a keyword may admit fewer values, so it counts as tighter.
+    for keyword in INCOMPARABLE {
         match (old.get(keyword), new.get(keyword)) {
             (None, Some(after)) => add_tighter(path, format!("`{keyword}` is {after}"), changes),
             (Some(before), Some(after)) if before != after => {
@@ -47,7 +49,8 @@ pub(super) fn compare_limits(old: &Value, new: &Value, path: &str, changes: &mut
     compare_enums(old, new, path, changes);
 }
 
-/// Compares one bound, which either schema may lack.
+/// Compares the old and the new value of one bound, such as `maximum`; `None` if the schema has no such bound. `is_tighter` returns whether
+/// its second argument admits fewer values than its first one.
 fn compare_bound(
     keyword: &str,
     bounds: (Option<f64>, Option<f64>),
@@ -76,7 +79,8 @@ fn add_looser(path: &str, what: String, changes: &mut Changes) {
     changes.add(display_path(path), Breaks::NOTHING, format!("{what}: more values are valid"));
 }
 
-/// Compares the enums. A new value surprises clients that read the field.
+/// Compares the enums. A removed value makes stored objects and requests invalid. An added value breaks clients that read the field and
+/// know only the old values.
 fn compare_enums(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
     let (before, after) = (list(old, "enum"), list(new, "enum"));
     match (old.get("enum").is_some(), new.get("enum").is_some()) {

@@ -11,7 +11,8 @@ pub(super) struct Presence<'a> {
     pub(super) default: Option<&'a Value>,
 }
 
-/// Compares the presence of a field. The API server fills in a default also when it reads an object that was stored without it.
+/// Compares whether a field must be set, and its default. The API server also sets defaults in stored objects when it reads them, so a new
+/// or other default changes the meaning of stored objects and of requests.
 pub(super) fn compare_presence(old: Presence<'_>, new: Presence<'_>, path: &str, changes: &mut Changes) {
     match (old.default, new.default) {
         (None, Some(default)) if old.is_required => {

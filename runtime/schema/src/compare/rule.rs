@@ -8,13 +8,13 @@ use super::{
 };
 use crate::{list, text};
 
-/// Compares the CEL rules. Whether a changed rule refuses more can't be seen, so it counts as a new one. The message of a rule is no
-/// part of it.
+/// Compares the CEL rules (`x-kubernetes-validations`) by their expressions, without their messages. A rule with a changed expression
+/// counts as an added and a removed rule, since the comparison can't tell which expression refuses more values.
 pub(super) fn compare_rules(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
     const KEY: &str = "x-kubernetes-validations";
     let has = |schema: &Value, rule: &str| list(schema, KEY).iter().any(|other| text(other, "rule") == rule);
     for rule in list(new, KEY).iter().map(|rule| text(rule, "rule")).filter(|rule| !has(old, rule)) {
-        // A rule about a change does not concern an object that stays as it is.
+        // A transition rule, which reads `oldSelf`, is checked for updates only. It does not make a stored object invalid.
         let (breaks, consequence) = if rule.contains("oldSelf") {
             (Breaks::CLIENTS, "updates may be refused")
         } else {

@@ -28,6 +28,7 @@ pub(super) fn compare_schemas(old: &Value, new: &Value, changes: &mut Changes) {
 fn compare_schema(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
     let (before, after) = (type_of(old), type_of(new));
     if before != after {
+        // The other keywords of different types can't be compared.
         return add_type(path, (before, after), changes);
     }
     compare_nullable(old, new, path, changes);
@@ -69,6 +70,7 @@ fn add_type(path: &str, (before, after): (&str, &str), changes: &mut Changes) {
     );
 }
 
+/// Compares `nullable`: a field that may no longer be null breaks stored objects, and one that may be null breaks clients that read it.
 fn compare_nullable(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
     match (flag(old, "nullable"), flag(new, "nullable")) {
         (true, false) => changes.add(display_path(path), Breaks::BOTH, "it may no longer be null"),
@@ -79,7 +81,8 @@ fn compare_nullable(old: &Value, new: &Value, path: &str, changes: &mut Changes)
     }
 }
 
-/// Compares the combinations of schemas. Whether a changed one admits less can't be seen, so it counts as one that does.
+/// Compares `allOf`, `anyOf`, `oneOf` and `not`. An added or changed combination counts as breaking, since the comparison can't tell
+/// whether it admits fewer values.
 fn compare_combinations(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
     for key in COMBINATIONS {
         match (old.get(key), new.get(key)) {
@@ -103,6 +106,7 @@ fn compare_combinations(old: &Value, new: &Value, path: &str, changes: &mut Chan
     }
 }
 
+/// Compares whether the API server keeps or removes fields that the schema does not name (`x-kubernetes-preserve-unknown-fields`).
 fn compare_unknown_fields(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
     match (flag(old, PRESERVE_UNKNOWN_FIELDS), flag(new, PRESERVE_UNKNOWN_FIELDS)) {
         (true, false) => {
@@ -125,6 +129,7 @@ fn compare_fields(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
                 compare_presence(presence(old, name, before), presence(new, name, after), &path, changes);
                 compare_schema(before, after, &path, changes);
             }
+            // The new schema has the field as an entry of a map.
             (None, Some(_)) => compare_schema(before, &new["additionalProperties"], &path, changes),
             (None, None) if keeps_unknown => {
                 changes.add(path, Breaks::NOTHING, "the schema no longer names the field, but it is kept");
@@ -151,11 +156,12 @@ fn presence<'a>(object: &Value, name: &str, schema: &'a Value) -> Presence<'a> {
     Presence { is_required: is_required(object, name), default: schema.get("default") }
 }
 
-/// Adds the change of a field that the old schema did not name. `parent` is the path of its object, and whether the object kept
-/// unknown fields.
+/// Adds the change of a field that the old schema of the object did not name. `object` is the new schema of the object, and `parent` the
+/// path of the object, with whether the old schema kept unknown fields.
 fn add_new_field(object: &Value, name: &str, schema: &Value, parent: (&str, bool), changes: &mut Changes) {
-    let path = format!("{}.{name}", parent.0);
-    if parent.1 {
+    let (parent_path, kept_unknown_fields) = parent;
+    let path = format!("{parent_path}.{name}");
+    if kept_unknown_fields {
         changes.add(path, Breaks::BOTH, "the schema names the field, which could have any value before");
     } else if is_required(object, name) && schema.get("default").is_none() {
         changes.add(
@@ -168,7 +174,7 @@ fn add_new_field(object: &Value, name: &str, schema: &Value, parent: (&str, bool
     }
 }
 
-/// Compares the schemas of the values of a map.
+/// Compares `additionalProperties`: the schemas of the values of a map, and whether the object takes any key.
 fn compare_values(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
     match (&old["additionalProperties"], &new["additionalProperties"]) {
         (before, after) if before.is_object() && after.is_object() => {
@@ -188,7 +194,7 @@ fn compare_values(old: &Value, new: &Value, path: &str, changes: &mut Changes) {
     }
 }
 
-/// Returns whether `additionalProperties` admits keys.
+/// Returns whether this value of `additionalProperties` admits keys that `properties` does not name.
 fn is_open(values: &Value) -> bool {
     values.is_object() || *values == true
 }

@@ -10,12 +10,13 @@ use super::{
 };
 use crate::{flag, text};
 
-/// Compares the lists of versions.
+/// Compares the versions of two releases of a CRD by name: adds the changes within a version, the removed and the added versions, and a
+/// change of the storage version.
 pub(super) fn compare_versions(old: &Value, new: &Value, changes: &mut Changes) {
     let versions = |definition: &Value| definition["spec"]["versions"].as_array().cloned().unwrap_or_default();
-    // Only a definition that was read from a cluster has it.
-    let listed = old["status"]["storedVersions"].as_array();
-    let is_stored = |name: &str| listed.is_none_or(|listed| listed.iter().any(|version| version == name));
+    // Only a CRD that was read from a cluster has a status. Without it, objects may be stored in each version.
+    let stored_versions = old["status"]["storedVersions"].as_array();
+    let is_stored = |name: &str| stored_versions.is_none_or(|stored| stored.iter().any(|version| version == name));
     let (old, new) = (versions(old), versions(new));
     let find = |list: &[Value], name: &str| list.iter().find(|version| text(version, "name") == name).cloned();
     for before in &old {
@@ -28,10 +29,10 @@ pub(super) fn compare_versions(old: &Value, new: &Value, changes: &mut Changes) 
     for after in new.iter().filter(|version| find(&old, text(version, "name")).is_none()) {
         changes.add(version_path(text(after, "name")), Breaks::NOTHING, "the version is added");
     }
-    let stored = |list: &[Value]| {
+    let storage_version = |list: &[Value]| {
         list.iter().find(|version| flag(version, "storage")).map(|version| text(version, "name").to_owned())
     };
-    if let (Some(before), Some(after)) = (stored(&old), stored(&new))
+    if let (Some(before), Some(after)) = (storage_version(&old), storage_version(&new))
         && before != after
     {
         let message = format!(
@@ -46,7 +47,7 @@ fn version_path(name: &str) -> String {
     format!(".spec.versions[{name}]")
 }
 
-/// Adds the change of a version that is no longer there.
+/// Adds the change of a removed version. It breaks clients if the version was served, and stored objects if some may be stored in it.
 fn add_removed(name: &str, version: &Value, is_stored: bool, changes: &mut Changes) {
     let is_served = flag(version, "served");
     let breaks = Breaks { stored: is_stored, clients: is_served };
@@ -58,7 +59,7 @@ fn add_removed(name: &str, version: &Value, is_stored: bool, changes: &mut Chang
     changes.add(version_path(name), breaks, message);
 }
 
-/// Compares two releases of one version.
+/// Compares two releases of one version of the CRD: whether it is served and deprecated, its subresources, selectable fields and schema.
 fn compare_version(name: &str, old: &Value, new: &Value, changes: &mut Changes) {
     match (flag(old, "served"), flag(new, "served")) {
         (true, false) => {
@@ -84,7 +85,7 @@ fn compare_version(name: &str, old: &Value, new: &Value, changes: &mut Changes) 
     changes.extend(found);
 }
 
-/// Compares the subresources.
+/// Compares the subresources `status` and `scale`.
 fn compare_subresources(old: &Value, new: &Value, changes: &mut Changes) {
     match (old["status"].is_object(), new["status"].is_object()) {
         (true, false) => {
@@ -113,7 +114,7 @@ fn compare_subresources(old: &Value, new: &Value, changes: &mut Changes) {
     }
 }
 
-/// Compares the fields by which objects can be selected.
+/// Compares `selectableFields`, the fields that the field selector of a list or watch request may name.
 fn compare_selectable(old: &Value, new: &Value, changes: &mut Changes) {
     let paths = |fields: &Value| -> BTreeSet<String> {
         let fields = fields.as_array().cloned().unwrap_or_default();

@@ -15,7 +15,7 @@ const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "st
 /// Keywords of JSON Schema that definitions must not have.
 const UNSUPPORTED: [&str; 6] = ["id", "additionalItems", "patternProperties", "definitions", "dependencies", "$ref"];
 
-/// Returns the violations of a schema and of all schemas below it, except for its structure.
+/// Returns the violations of the rules for keywords, list types and map keys in a schema and all schemas below it.
 pub(super) fn check(schema: &Value, path: &SchemaPath) -> Vec<Violation> {
     let mut found = Vec::new();
     check_recursively(schema, path, None, &mut found);
@@ -102,6 +102,7 @@ fn check_list_types(schema: &Value, path: &SchemaPath, found: &mut Vec<Violation
         }
     }
     let (list, items) = (text(schema, "x-kubernetes-list-type"), &schema["items"]);
+    // The items of a set must be scalars, or atomic lists or objects.
     if list == "set" && type_ == "array" {
         let key = match text(items, "type") {
             "array" if !matches!(text(items, "x-kubernetes-list-type"), "" | "atomic") => "x-kubernetes-list-type",

@@ -70,6 +70,7 @@ pub fn check(version: &Value, path: &str, options: CheckOptions) -> Vec<Violatio
         violations.push(Violation::forbidden(Rule::RootKeyword, path.keyword("nullable"), why));
     }
     let mut structural = structure::check(schema, &path);
+    // Defaults are checked only in a structural schema.
     if structural.is_empty() {
         structural = defaults::check(schema, &path, options.metadata);
     }
@@ -77,6 +78,7 @@ pub fn check(version: &Value, path: &str, options: CheckOptions) -> Vec<Violatio
     let is_structural = structural.is_empty() && level_violations.is_empty();
     violations.extend(structural);
     for violation in level_violations {
+        // Two checks may report the same error.
         if !violations.iter().any(|known| known.cause == violation.cause) {
             violations.push(violation);
         }
@@ -87,8 +89,8 @@ pub fn check(version: &Value, path: &str, options: CheckOptions) -> Vec<Violatio
     violations
 }
 
-/// Checks the type and the keywords of the root of a kind with a status subresource. Returns the first violation. `None` means
-/// that it is valid.
+/// Checks the type and the keywords of the root schema of a kind with a status subresource. Returns the first violation, or `None` if the
+/// root is valid.
 fn check_root(schema: &Value, path: &SchemaPath) -> Option<Violation> {
     if schema["type"].is_string() && schema["type"] != "object" {
         let why =

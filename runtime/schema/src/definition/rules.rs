@@ -47,6 +47,7 @@ fn check_recursively(
         let path = path.validation(index);
         let before = found.len();
         check_texts(schema, rule, &path, found);
+        // A rule with an invalid text is not compiled.
         if found.len() == before {
             check_compiled(schema, rule, &path, uncorrelated, compile, found);
         }
@@ -55,6 +56,7 @@ fn check_recursively(
         check_recursively(property, &path.property(name), uncorrelated, compile, found);
     }
     check_recursively(&schema["additionalProperties"], &path.additional(), uncorrelated, compile, found);
+    // Only the items of a list map have keys by which the API server finds their old value.
     let items_uncorrelated = uncorrelated.or((schema["x-kubernetes-list-type"] != "map").then_some(path));
     check_recursively(&schema["items"], &path.items(), items_uncorrelated, compile, found);
 }

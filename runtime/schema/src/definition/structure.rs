@@ -47,6 +47,7 @@ fn check_recursively(schema: &Value, level: Level, path: &SchemaPath, found: &mu
         check_recursively(additional, Level::Field, &path.additional(), found);
     }
     check_int_or_string(schema, path, found);
+    // These alternatives, as `anyOf` or as `anyOf` in the first item of `allOf`, describe an int-or-string and may have types.
     let alternatives = json!([{"type": "integer"}, {"type": "string"}]);
     let skip_any = schema["anyOf"] == alternatives;
     let skip_first = schema["allOf"].get(0).is_some_and(|first| first["anyOf"] == alternatives);
@@ -55,7 +56,7 @@ fn check_recursively(schema: &Value, level: Level, path: &SchemaPath, found: &mu
     check_object_fields(schema, level, path, found);
 }
 
-/// Reports extensions that exclude `x-kubernetes-int-or-string`.
+/// Reports extensions that a schema with `x-kubernetes-int-or-string` must not have.
 fn check_int_or_string(schema: &Value, path: &SchemaPath, found: &mut Vec<Violation>) {
     if !flag(schema, INT_OR_STRING) {
         return;
@@ -99,8 +100,8 @@ fn check_type(schema: &Value, level: Level, path: &SchemaPath, found: &mut Vec<V
     }
 }
 
-/// Checks the types of `apiVersion`, `kind` and `metadata` in a whole object, and that a kind restricts only names in its
-/// metadata.
+/// Checks the types of `apiVersion`, `kind` and `metadata` in the root and in embedded objects. In the root, also checks that the schema of
+/// `metadata` restricts only `name` and `generateName`.
 fn check_object_fields(schema: &Value, level: Level, path: &SchemaPath, found: &mut Vec<Violation>) {
     let is_object = level == Level::Root || flag(schema, EMBEDDED_RESOURCE);
     for (name, property) in entries(schema, "properties").filter(|_| is_object) {
@@ -126,8 +127,8 @@ fn check_object_fields(schema: &Value, level: Level, path: &SchemaPath, found: &
     }
 }
 
-/// Checks the branches of a schema (`anyOf`, `allOf`, `oneOf`, `not`), and its pattern. `skip_any` and `skip_first` except the
-/// alternatives of an int-or-string, which may have types.
+/// Checks the branches of a schema (`anyOf`, `allOf`, `oneOf`, `not`), and its pattern. `skip_any` skips the branches in `anyOf`, and
+/// `skip_first` those in the `anyOf` of the first item of `allOf`: the alternatives of an int-or-string, which may have types.
 fn check_branches(schema: &Value, skip_any: bool, skip_first: bool, path: &SchemaPath, found: &mut Vec<Violation>) {
     for key in ["anyOf", "allOf", "oneOf"] {
         if key == "anyOf" && skip_any {
@@ -150,7 +151,8 @@ fn check_branches(schema: &Value, skip_any: bool, skip_first: bool, path: &Schem
     }
 }
 
-/// Checks a branch, which must not define types, fields, defaults or documentation.
+/// Checks a branch (an item of `anyOf`, `allOf` or `oneOf`, or `not`) and the schemas below it, which must not define types, fields,
+/// defaults or documentation. `skip_any` skips the `anyOf` of the branch.
 fn check_branch(schema: &Value, skip_any: bool, path: &SchemaPath, found: &mut Vec<Violation>) {
     check_branches(schema, skip_any, false, path, found);
     if schema["items"].is_object() {

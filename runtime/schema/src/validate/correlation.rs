@@ -19,7 +19,7 @@ impl<'a> OldValue<'a> {
         Self { value: old, unchanged: old == Some(new) }
     }
 
-    /// Returns the old value of a part. Without one, the part is unchanged if its parent is.
+    /// Returns the old value `old` of a part of this value. A part without an old value counts as unchanged if this value is unchanged.
     fn child(self, new: &Value, old: Option<&'a Value>) -> Self {
         old.map_or(Self { value: None, ..self }, |old| Self { value: Some(old), unchanged: old == new })
     }

@@ -48,7 +48,7 @@ fn check_value(keywords: &Keywords, value: &Value, path: &str, causes: &mut Vec<
     }
 }
 
-/// Reports the second of several items with the same key, and no further one.
+/// Reports the second of several items with the same key, but not the third and further ones. `key` returns what must be unique in an item.
 fn report_duplicates(items: &[Value], path: &str, causes: &mut Vec<Cause>, key: impl Fn(&Value) -> Value) {
     let keys: Vec<Value> = items.iter().map(key).collect();
     for (index, key) in keys.iter().enumerate() {

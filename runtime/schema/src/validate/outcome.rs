@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::cause::Cause;
 
-/// The errors of a value. `matches` counts matching keywords: the errors of a failed `anyOf` or `oneOf` are those of the
-/// alternative with max matches.
+/// The errors of a value. `matches` counts the matching keywords: a failed `anyOf` or `oneOf` reports the errors of the alternative with
+/// the most matches.
 #[derive(Default)]
 pub(super) struct ValidationOutcome {
     pub(super) matches: usize,
@@ -33,7 +33,7 @@ pub(super) struct ValuePath<'a> {
 }
 
 impl ValuePath<'_> {
-    /// Returns the field of an error; `<nil>` for the whole object.
+    /// Returns the path of the value from the root of the object, for the field of an error; `<nil>` for the whole object.
     fn field(self) -> String {
         let path = self.path.trim_start_matches('.');
         match (self.base.is_empty(), path.is_empty()) {

@@ -21,6 +21,7 @@ pub fn validate(
     } else {
         values::check(keywords, new, OldValue::of(new, old), "")
     };
+    // The paths are those of the `scale` subresource, if the kind has it.
     if let Some(paths) = paths {
         if !is_status {
             causes.extend(scale::check_spec(paths, new));

@@ -48,7 +48,7 @@ fn at_path<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
     path.split('.').try_fold(object, |value, key| value.get(key)).filter(|value| !value.is_null())
 }
 
-/// Words the error of `unstructured.NestedInt64` and its like for a value of another type.
+/// Returns the message of Go's `unstructured.NestedInt64` and `NestedString` for a value of another type than `expected`.
 fn accessor_error(path: &str, value: &Value, expected: &str) -> String {
     let (text, type_name) = match value {
         Value::String(string) => (string.clone(), "string"),

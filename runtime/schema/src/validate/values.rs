@@ -17,14 +17,14 @@ pub(super) fn check(keywords: &Keywords, new: &Value, old: OldValue<'_>, base: &
     validate_value(keywords, new, old, ValuePath { base, path: "" }).causes
 }
 
-/// Validates a value and everything below it, unless it is unchanged. `matches` counts the keywords as kube-openapi's validator
-/// does, since messages of `anyOf` and `oneOf` depend on it.
+/// Validates a value and everything below it. An unchanged value has no errors, so an update may keep a value that was valid by an earlier
+/// schema. `matches` counts the keywords as kube-openapi's validator does, since messages of `anyOf` and `oneOf` depend on it.
 fn validate_value(keywords: &Keywords, value: &Value, old: OldValue<'_>, place: ValuePath<'_>) -> ValidationOutcome {
     if old.unchanged {
         return ValidationOutcome::default();
     }
     let mut outcome = ValidationOutcome::default();
-    // `null` has a type and may be one of some values; no other keyword is about it.
+    // Only `type`, `nullable` and `enum` apply to null.
     if value.is_null() {
         outcome.merge(validate_type(keywords, value, place));
         outcome.merge(validate_enum(keywords, value, place));
@@ -40,9 +40,9 @@ fn validate_value(keywords: &Keywords, value: &Value, old: OldValue<'_>, place: 
         Value::String(text) => {
             outcome.merge(validate_string(keywords, text, place));
             outcome.matches += 1;
-            if let Some((name, Format::Text(takes))) = &keywords.format {
+            if let Some((name, Format::Text(has_format))) = &keywords.format {
                 outcome.matches += 1;
-                if !takes(text) {
+                if !has_format(text) {
                     outcome.causes.push(place.wrong_type(text, name));
                 }
             }
@@ -87,6 +87,7 @@ fn validate_type(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> Va
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     };
+    // A float without a fraction is an integer, and every integer is a number.
     let is_whole = value.as_f64().is_some_and(|number| number.fract() == 0.0);
     let fits = keywords.has_type(name)
         || name == "number" && is_whole && keywords.has_type("integer")
@@ -111,7 +112,7 @@ fn validate_enum(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> Va
     mismatch(place.unsupported(value, &keywords.allowed))
 }
 
-/// Validates `maxLength`, `minLength` and `pattern`. It stops at the first that doesn't match.
+/// Validates `maxLength`, `minLength` and `pattern`, in this order, and stops at the first keyword that doesn't match.
 fn validate_string(keywords: &Keywords, text: &str, place: ValuePath<'_>) -> ValidationOutcome {
     let length = text.chars().count() as u64;
     let value = || Value::String(text.to_owned());
@@ -136,9 +137,9 @@ const TOLERANCE: f64 = 1e-9;
 fn validate_number(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> ValidationOutcome {
     let mut outcome = ValidationOutcome { matches: 1, ..ValidationOutcome::default() };
     let data = value.as_f64().unwrap_or_default();
-    // The bounds of whole numbers are cut to whole numbers, too.
-    let is_whole = value.is_i64() || value.is_u64();
-    let cut = |bound: f64| if is_whole { bound.trunc() } else { bound };
+    // For an integer value, the numbers in the schema are truncated to integers.
+    let is_integer = value.is_i64() || value.is_u64();
+    let cut = |bound: f64| if is_integer { bound.trunc() } else { bound };
     outcome.causes.extend(
         type_range_error(keywords, data).map(|message| place.composite(&format!("{message} in {}", place.path))),
     );
@@ -152,19 +153,21 @@ fn validate_number(keywords: &Keywords, value: &Value, place: ValuePath<'_>) -> 
             outcome.causes.push(place.invalid(value, &format!("should be a multiple of {}", float(factor))));
         }
     }
-    let beyond = |bound: &Bound, over: f64| over > 0.0 || bound.exclusive && over == 0.0;
-    if let Some(least) = keywords.minimum.filter(|least| beyond(least, cut(least.value) - data)) {
+    // `excess` is the distance by which the value is beyond the bound.
+    let violates = |bound: &Bound, excess: f64| excess > 0.0 || bound.exclusive && excess == 0.0;
+    if let Some(least) = keywords.minimum.filter(|least| violates(least, cut(least.value) - data)) {
         let than = if least.exclusive { "greater than" } else { "greater than or equal to" };
         outcome.causes.push(place.invalid(value, &format!("should be {than} {}", float(cut(least.value)))));
     }
-    if let Some(most) = keywords.maximum.filter(|most| beyond(most, data - cut(most.value))) {
+    if let Some(most) = keywords.maximum.filter(|most| violates(most, data - cut(most.value))) {
         let than = if most.exclusive { "less than" } else { "less than or equal to" };
         outcome.causes.push(place.invalid(value, &format!("should be {than} {}", float(cut(most.value)))));
     }
     outcome
 }
 
-/// Returns the error of a number that is no integer, or none of its format; `None` if it is valid.
+/// Returns the error of a number whose schema has the type `integer`: the number has a fraction, or is out of the range of the format
+/// `int32`. `None` if it is valid, and for other types.
 fn type_range_error(keywords: &Keywords, data: f64) -> Option<&'static str> {
     if keywords.types != ["integer"] {
         return None;
@@ -195,8 +198,8 @@ fn validate_list(keywords: &Keywords, items: &[Value], old: OldValue<'_>, place:
     if let Some(most) = keywords.max_items.filter(|most| count > *most) {
         outcome.causes.push(place.too_many(items.len(), most));
     }
-    let twice = |(index, item): (usize, &Value)| items.iter().take(index).any(|earlier| earlier == item);
-    if keywords.unique_items && items.iter().enumerate().any(twice) {
+    let is_duplicate = |(index, item): (usize, &Value)| items.iter().take(index).any(|earlier| earlier == item);
+    if keywords.unique_items && items.iter().enumerate().any(is_duplicate) {
         outcome.causes.push(place.invalid(&Value::String(String::new()), "shouldn't contain duplicates"));
     }
     outcome
@@ -219,7 +222,7 @@ fn validate_object(
     }
     for (name, value) in map {
         let Some(schema) = keywords.field(name) else { continue };
-        // The root has no name; a value of a map has a dot before its name all the same.
+        // A field of the root has no dot before its name, but a value of a map at the root has one.
         let dot = if place.path.is_empty() && keywords.properties.contains_key(name) { "" } else { "." };
         let path = format!("{}{dot}{name}", place.path);
         outcome.merge(validate_value(schema, value, old.field(name, value), ValuePath { path: &path, ..place }));
@@ -231,7 +234,8 @@ fn validate_object(
     outcome
 }
 
-/// Validates `anyOf`, `oneOf`, `allOf` and `not`.
+/// Validates `anyOf`, `oneOf`, `allOf` and `not`. If no alternative of `anyOf` or `oneOf` is valid, reports the errors of the alternative
+/// that matches best.
 fn validate_branches(keywords: &Keywords, value: &Value, old: OldValue<'_>, place: ValuePath<'_>) -> ValidationOutcome {
     let mut outcome = ValidationOutcome { matches: 1, ..ValidationOutcome::default() };
     let validate_all = |schemas: &[Keywords]| -> Vec<ValidationOutcome> {
@@ -280,12 +284,12 @@ fn validate_branches(keywords: &Keywords, value: &Value, old: OldValue<'_>, plac
     outcome
 }
 
-/// Returns the failed alternative with most matches; of several, the first.
+/// Returns the outcome with the most matching keywords; the first one of several.
 fn best_alternative(outcomes: Vec<ValidationOutcome>) -> ValidationOutcome {
     outcomes.into_iter().reduce(|best, next| if next.matches > best.matches { next } else { best }).unwrap_or_default()
 }
 
-/// Returns the errors of a value without an old one, with `place` as the field.
-pub(crate) fn validate_part(keywords: &Keywords, value: &Value, place: &str) -> Vec<Cause> {
-    check(keywords, value, OldValue::of(value, None), place)
+/// Returns the errors of a value that has no old value and is at `path` in its object.
+pub(crate) fn validate_part(keywords: &Keywords, value: &Value, path: &str) -> Vec<Cause> {
+    check(keywords, value, OldValue::of(value, None), path)
 }

@@ -50,7 +50,7 @@ pub(super) struct ApiCall {
 }
 
 impl ApiCall {
-    /// Returns a call with the head and the body of a request.
+    /// Parses an HTTP request: the options come from its query, and the media types from its headers.
     pub(super) fn new(parts: &Parts, body: Vec<u8>) -> Self {
         let content_type = header_text(&parts.headers, header::CONTENT_TYPE);
         let content_type = content_type.split(';').next().unwrap_or_default().trim().to_owned();
@@ -64,7 +64,7 @@ impl ApiCall {
         }
     }
 
-    /// Returns the verb of a request for one object or for several.
+    /// Returns the API verb for the HTTP method. `has_name` is true if the path names one object, and false if it names a collection.
     ///
     /// # Errors
     /// 405 for a method that the path doesn't have.
@@ -82,7 +82,7 @@ impl ApiCall {
         }
     }
 
-    /// Returns the field manager: the named one, or the program of the client.
+    /// Returns the field manager: the option `fieldManager`, or else the program name at the start of the `User-Agent` header.
     pub(super) fn field_manager(&self) -> &str {
         let program = self.user_agent.split('/').next().unwrap_or_default();
         let program = if program.is_empty() { "unknown" } else { program };
@@ -96,7 +96,7 @@ fn header_text(headers: &HeaderMap, name: header::HeaderName) -> &str {
 }
 
 impl CallOptions {
-    /// Parses a query. Options that are not known or have no valid value are left out.
+    /// Parses the query of a request. Unknown options and invalid numbers are ignored.
     fn parse(query: &str) -> Self {
         let mut options = Self::default();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {

@@ -33,7 +33,7 @@ pub(super) struct ChangeWindow {
 }
 
 impl ChangeWindow {
-    /// Adds a change, and forgets the oldest if there are too many.
+    /// Adds a change, and drops the oldest changes while there are too many or they are too large. The newest change always stays.
     pub(super) fn push(&mut self, change: ObjectChange) {
         self.bytes += change.size();
         self.changes.push_back(Arc::new(change));
@@ -45,24 +45,27 @@ impl ChangeWindow {
         }
     }
 
-    /// Forgets all changes: those after `forgotten_up_to` are kept from now on, and a watch that has not read all of them ends.
+    /// Drops all changes, so that every running watch reads [`WindowRead::Forgotten`] next and ends. A new watch can start at the position
+    /// `forgotten_up_to` or later: the window has all changes from there on.
     pub(super) fn reset(&mut self, forgotten_up_to: u64) {
-        // A number is skipped, so that also a watch that has read everything ends.
+        // One number is skipped: a watch that has read all changes waits for this number, and must end, too.
         self.next += 1;
         self.changes.clear();
         (self.bytes, self.forgotten_up_to) = (0, forgotten_up_to);
     }
 
-    /// Returns the number of the first change after a position; `None` if changes after it are forgotten.
+    /// Returns the number at which a watch from a position starts to read; `None` if the window has dropped changes after the position.
+    /// Changes are numbered one by one in the order in which they are pushed.
     pub(super) fn first_after(&self, position: u64) -> Option<u64> {
         if position < self.forgotten_up_to {
             return None;
         }
-        let read = self.changes.partition_point(|change| change.position <= position);
-        Some(self.first() + u64::try_from(read).unwrap_or(u64::MAX))
+        let earlier = self.changes.partition_point(|change| change.position <= position);
+        Some(self.first() + u64::try_from(earlier).unwrap_or(u64::MAX))
     }
 
-    /// Returns the change with a number.
+    /// Returns the change with this number, [`WindowRead::End`] for the number that the next change gets, and otherwise
+    /// [`WindowRead::Forgotten`].
     pub(super) fn get(&self, number: u64) -> WindowRead {
         if number == self.next {
             return WindowRead::End;
@@ -73,11 +76,12 @@ impl ChangeWindow {
             .map_or(WindowRead::Forgotten, |change| WindowRead::Change(change.clone()))
     }
 
-    /// Returns the last change of an object that is kept.
+    /// Returns the latest change of an object that is still in the window.
     pub(super) fn last_of(&self, namespace: &str, name: &str) -> Option<&ObjectChange> {
         self.changes.iter().rev().map(Arc::as_ref).find(|change| change.namespace == namespace && change.name == name)
     }
 
+    /// Returns the number of the oldest change in the window.
     fn first(&self) -> u64 {
         self.next.saturating_sub(u64::try_from(self.changes.len()).unwrap_or_default())
     }
@@ -93,6 +97,7 @@ pub(super) enum WindowRead {
 }
 
 impl ObjectChange {
+    /// Returns the size of the texts of the change, in bytes.
     fn size(&self) -> usize {
         let labels = |labels: &Option<Box<str>>| labels.as_ref().map_or(0, |labels| labels.len());
         self.json.len() + self.namespace.len() + self.name.len() + labels(&self.before) + labels(&self.after)
@@ -103,12 +108,14 @@ impl ObjectChange {
 mod tests {
     use super::*;
 
+    /// Returns a new object at a position, whose JSON has this size.
     fn change(position: u64, size: usize) -> ObjectChange {
         let json = vec![0; size].into_boxed_slice();
         let (namespace, name, after) = (String::new(), String::new(), Some("".into()));
         ObjectChange { position, namespace, name, before: None, after, json }
     }
 
+    /// Returns the position of the change that was read; `None` if no change was read.
     fn position(read: WindowRead) -> Option<u64> {
         match read {
             WindowRead::Change(change) => Some(change.position),

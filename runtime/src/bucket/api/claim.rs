@@ -66,7 +66,8 @@ pub(super) enum BucketKeyState {
 }
 
 impl ResolvedObject {
-    /// Returns whether the claim is the one that the object needs: an earlier write may have failed between the claim and the entry.
+    /// Returns whether the claim (the copy of an object with finalizers in a second entry) agrees with the object: it is up to date if the
+    /// object has finalizers, and absent if not. It disagrees if an earlier write failed after it had written only one of the two entries.
     pub(super) fn has_settled_claim(&self) -> bool {
         match &self.location {
             ObjectLocation::Claim { .. } => true,
@@ -77,7 +78,7 @@ impl ResolvedObject {
         }
     }
 
-    /// Returns the claim; `None` if there is none, or one that protects nothing.
+    /// Returns the claim, which is the copy of an object with finalizers in a second entry; `None` if it is absent or has no finalizers.
     pub(super) fn claim(&self) -> Option<&StoredObject> {
         match &self.location {
             ObjectLocation::Entry { claim, .. } => claim.as_ref(),
@@ -86,8 +87,9 @@ impl ResolvedObject {
     }
 }
 
-/// Finds the object of a key by its entry and its claim. `invalid` is the value of the entry if it is no valid object. An entry that
-/// another client wrote may have no uid: `fallback_uid` returns that of the object for the revision of the entry.
+/// Determines the state of an object from its entry and its claim, which is the copy of an object with finalizers in a second entry.
+/// `invalid` is the value of the entry if it is no valid object; `entry` is `None` then. If neither the entry nor the claim has a uid,
+/// `fallback_uid` returns the uid of the object for the revision of the entry: other clients write entries without a uid.
 pub(super) fn key_state(
     kind: &BucketKind,
     entry: Option<StoredObject>,
@@ -106,7 +108,8 @@ pub(super) fn key_state(
         };
     };
     let Some(entry) = entry else {
-        // An invalid value is no deletion: the object stays as its claim has it.
+        // The entry is gone or invalid, and the claim has the object. An invalid value does not count as a deletion. A claim that is older
+        // than the invalid value has to be written again first, so that the version of the object does not decrease.
         return match invalid {
             Some(invalid) if !claim.is_detached && claim.revision < invalid.revision => {
                 BucketKeyState::ClaimOutdated(Box::new(claim))
@@ -115,19 +118,21 @@ pub(super) fn key_state(
             invalid => in_claim(kind, claim, None, invalid),
         };
     };
-    // An entry without a uid changes the claimed object. If that is being deleted, the entry is a later object of the same name.
-    let is_same = match uid(&entry.object) {
+    // Another client writes entries without a uid. Such an entry changes the claimed object, or is a new object of the same name if the
+    // claimed object is being deleted.
+    let is_same_object = match uid(&entry.object) {
         "" => !is_deleting(&claim.object),
         entry_uid => entry_uid == uid(&claim.object),
     };
-    match is_same {
+    match is_same_object {
         true => in_entry(kind, entry, Some(claim), claim_revision, fallback_uid),
         false if claim.is_detached => in_claim(kind, claim, Some(entry), None),
         false => BucketKeyState::EntryLost(Box::new(claim)),
     }
 }
 
-/// Returns the object in a claim.
+/// Returns the state of an object that is read from its claim, the copy of an object with finalizers in a second entry. `later` is the
+/// entry with the key if it is another object of the same name, and `invalid` is the value of the entry if it is no valid object.
 fn in_claim(
     kind: &BucketKind,
     claim: StoredObject,
@@ -143,7 +148,8 @@ fn in_claim(
     BucketKeyState::Object(Box::new(ResolvedObject { object, revision, location, lacks_deletion: false }))
 }
 
-/// Returns the object in an entry, with the metadata that only its claim has.
+/// Returns the state of an object that is read from its entry. If another client wrote the entry, it may lack metadata: the metadata then
+/// come from the claim, which is the copy of an object with finalizers in a second entry, and a missing uid from `fallback_uid`.
 fn in_entry(
     kind: &BucketKind,
     entry: StoredObject,
@@ -154,7 +160,7 @@ fn in_entry(
     let StoredObject { mut object, revision, digest, is_foreign, .. } = entry;
     if is_foreign {
         super::fields::disown_desired_state(&mut object);
-        // The revision is the new generation: it is higher than every earlier one, since each of them took a write.
+        // The revision of the entry becomes the generation: it is higher than all earlier generations, since each of them took a write.
         if kind.has_generation {
             metadata_mut(&mut object).insert("generation".to_owned(), revision.into());
         }
@@ -162,14 +168,14 @@ fn in_entry(
     let mut lacks_deletion = false;
     match &claim {
         Some(claim) if uid(&object).is_empty() => {
-            // The generation stays if the desired state is that of the claim, and if the entry has its own status. The status of the claim
-            // may be outdated: a new generation makes the operator write it again.
+            // The generation stays if the desired state equals that of the claim. If the entry lacks its status, the status comes from the
+            // claim and may be outdated: a new generation then makes the operator write the status again.
             let keeps_generation = claim.digest == digest && !(kind.has_status && object.get("status").is_none());
-            take_metadata(&mut object, claim, keeps_generation);
+            add_claimed_metadata(&mut object, claim, keeps_generation);
         }
         Some(claim) if is_deleting(&claim.object) => {
             lacks_deletion = !is_deleting(&object) || !has_finalizers(&object);
-            take_deletion(&mut object, &claim.object);
+            restore_deletion(&mut object, &claim.object);
         }
         _ => {}
     }
@@ -182,8 +188,9 @@ fn in_entry(
     BucketKeyState::Object(Box::new(ResolvedObject { object, revision, location, lacks_deletion }))
 }
 
-/// Gives an object without a uid the metadata and the status of its claim. Its own labels and annotations win.
-fn take_metadata(object: &mut Value, claim: &StoredObject, keeps_generation: bool) {
+/// Adds the metadata and the status of the claim to an object whose entry has no uid, because another client wrote it. The claim is the
+/// copy of the object in a second entry. Labels, annotations, owner references and a status of the object itself win.
+fn add_claimed_metadata(object: &mut Value, claim: &StoredObject, keeps_generation: bool) {
     let (claimed, own) = (&claim.object, &*object);
     let merged = |field: &str| -> Option<Value> {
         let entries =
@@ -193,16 +200,16 @@ fn take_metadata(object: &mut Value, claim: &StoredObject, keeps_generation: boo
         (!merged.is_empty()).then_some(Value::Object(merged))
     };
     let (labels, annotations) = (merged("labels"), merged("annotations"));
-    let mut all: Vec<String> = finalizers(claimed).map(str::to_owned).collect();
+    let mut all_finalizers: Vec<String> = finalizers(claimed).map(str::to_owned).collect();
     let further = finalizers(own).filter(|own| finalizers(claimed).all(|finalizer| finalizer != *own));
-    all.extend(further.map(str::to_owned));
+    all_finalizers.extend(further.map(str::to_owned));
     let claimed_field = |field: &str| at(claimed, &["metadata", field]).cloned();
     let owners = at(own, &["metadata", "ownerReferences"]).cloned().or_else(|| claimed_field("ownerReferences"));
     let metadata = metadata_mut(object);
     for (field, value) in [
         ("labels", labels),
         ("annotations", annotations),
-        ("finalizers", Some(all.into())),
+        ("finalizers", Some(all_finalizers.into())),
         ("ownerReferences", owners),
         ("uid", claimed_field("uid")),
         ("creationTimestamp", claimed_field("creationTimestamp")),
@@ -217,16 +224,16 @@ fn take_metadata(object: &mut Value, claim: &StoredObject, keeps_generation: boo
     }
 }
 
-/// Sets the deletion timestamp and the finalizers that the claim of an object has: another client neither takes back a deletion nor
-/// ends it.
-fn take_deletion(object: &mut Value, claimed: &Value) {
+/// Sets the deletion timestamp and the finalizers of an object to those of its claim, the copy of the object in a second entry: another
+/// client that has overwritten the entry can neither cancel a deletion nor remove a finalizer.
+fn restore_deletion(object: &mut Value, claimed: &Value) {
     let metadata = metadata_mut(object);
     for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "finalizers"] {
         super::object::set(metadata, field, at(claimed, &["metadata", field]).cloned());
     }
 }
 
-/// Sets the resourceVersion, and the generation if the object has none.
+/// Sets the resourceVersion to the revision of the entry, and the generation to 1 if the kind has generations and the object has none.
 fn set_version(kind: &BucketKind, object: &mut Value, revision: u64) {
     let has_generation = generation(object).is_some();
     set_resource_version(object, revision);
@@ -235,7 +242,8 @@ fn set_version(kind: &BucketKind, object: &mut Value, revision: u64) {
     }
 }
 
-/// Returns whether a claim lacks what the object has now, so that it must be written again.
+/// Returns whether the claim, the copy of an object with finalizers in a second entry, is missing, detached or differs from the object in
+/// the metadata that it protects, so that it must be written again.
 pub(super) fn is_outdated(claim: Option<&StoredObject>, object: &Value) -> bool {
     let Some(claim) = claim else { return true };
     let differs = |field: &str| at(&claim.object, &["metadata", field]) != at(object, &["metadata", field]);

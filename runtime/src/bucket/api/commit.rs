@@ -20,6 +20,7 @@ pub(super) enum Committed {
 }
 
 impl Committed {
+    /// Returns the object after the write, or its last state if the write removed it.
     pub(super) fn into_object(self) -> Value {
         match self {
             Self::Stored(object) | Self::Removed(object) => object,
@@ -27,15 +28,16 @@ impl Committed {
     }
 }
 
-/// Returns whether a value is that of an object with another uid.
-fn is_of_another(value: &[u8], own_uid: &str) -> bool {
+/// Returns whether the value of an entry is an object with a uid other than `own_uid`. A value without a uid counts as the same object.
+fn has_other_uid(value: &[u8], own_uid: &str) -> bool {
     let object: Value = serde_json::from_slice(value).unwrap_or_default();
-    let stored = uid(&object);
-    !stored.is_empty() && stored != own_uid
+    let stored_uid = uid(&object);
+    !stored_uid.is_empty() && stored_uid != own_uid
 }
 
 impl KindStore {
-    /// Writes a new object.
+    /// Writes a new object: its entry, and its claim (a copy in a second entry) if it has finalizers. Returns the object with its
+    /// resourceVersion.
     ///
     /// # Errors
     /// A conflict if the key has an entry, and the other errors of the bucket.
@@ -44,15 +46,16 @@ impl KindStore {
         let revision = bucket.put(key, encode(&self.kind, &object, ValueForm::Entry), Expected::Absent).await?;
         self.remember_uid(key, uid(&object));
         if has_finalizers(&object) {
-            // After the entry: a claim without an entry is that of an object that has lost its entry.
-            self.claim_new(key, &object).await?;
+            // The entry is written before the claim, since a claim without an entry means that another client has removed the entry.
+            self.create_claim(key, &object).await?;
         }
         set_resource_version(&mut object, revision);
         Ok(object)
     }
 
-    /// Writes the claim of a new object, unless another write of the object has done that.
-    async fn claim_new(&self, key: &str, object: &Value) -> Result<(), BucketError> {
+    /// Writes the claim of a new object, which is its copy in a second entry. A claim with finalizers that is already there stays: a later
+    /// write of the object has written it.
+    async fn create_claim(&self, key: &str, object: &Value) -> Result<(), BucketError> {
         let (bucket, claim_key) = (&self.kind.bucket, claim_key(key));
         let claim = encode(&self.kind, object, ValueForm::Claim);
         match bucket.put(&claim_key, claim.clone(), Expected::Absent).await {
@@ -69,8 +72,8 @@ impl KindStore {
         }
     }
 
-    /// Writes the new state of an object, which must have changed. An object that is being deleted and has no finalizers any more is
-    /// removed.
+    /// Writes the new state of an object to the entry that has the object: its own entry, or the claim (the copy of an object with
+    /// finalizers in a second entry). An object with a deletion timestamp and without finalizers is removed instead.
     ///
     /// # Errors
     /// A conflict if another client has written in between, and the other errors of the bucket.
@@ -101,8 +104,9 @@ impl KindStore {
         Ok(Committed::Stored(object))
     }
 
-    /// Writes the new state of an object to its entry. The claim is written first, so that an object whose finalizers are stored is always
-    /// protected. Returns the revision of the entry.
+    /// Writes the new state of an object to its entry, and returns the revision of the entry. If the object has finalizers, its claim (the
+    /// copy in a second entry) is written before, so that the deletion of an entry with finalizers never loses the object. If it has none,
+    /// the claim is removed after.
     async fn update_entry(
         &self,
         key: &str,
@@ -121,11 +125,11 @@ impl KindStore {
         let value = encode(&self.kind, object, ValueForm::Entry);
         let result = bucket.put(key, value, Expected::Revision(revision)).await;
         match (&result, new_claim, claim) {
-            // The object was deleted before its first finalizer was stored, so that nothing needs the claim. Perhaps another one has
-            // its key now.
+            // The write of the entry failed after the claim was created. If another client has deleted the object meanwhile, or replaced
+            // it by another object, the new claim is removed: the finalizers were never stored in the entry.
             (Err(BucketError::Conflict { .. }), Some(claim), _) => {
                 let is_gone = match bucket.get(key).await? {
-                    Some(entry) => is_of_another(&entry.value, uid(object)),
+                    Some(entry) => has_other_uid(&entry.value, uid(object)),
                     None => true,
                 };
                 if is_gone {
@@ -141,8 +145,8 @@ impl KindStore {
         result
     }
 
-    /// Removes an object without finalizers: its claim, then its entry. An entry that is already that of a later object is written again
-    /// instead.
+    /// Removes an object without finalizers: first its claim (its copy in a second entry, left from its finalizers), then its entry. If the
+    /// entry is already another object of the same name, it is not removed but written again by `renew`.
     ///
     /// # Errors
     /// A conflict if another client has written in between, and the other errors of the bucket.
@@ -158,7 +162,8 @@ impl KindStore {
         }
         let mut revision = current.revision;
         if current.lacks_deletion {
-            // Only the claim has the deletion: if the process ended after its removal, the entry would be an object that nobody deletes.
+            // The deletion timestamp is only in the claim. It is written to the entry before the claim is removed: if the process ended
+            // between the two removals, the entry would otherwise be an object that is not being deleted.
             let value = encode(&self.kind, &current.object, ValueForm::Entry);
             revision = bucket.put(key, value, Expected::Revision(revision)).await?;
         }
@@ -172,8 +177,9 @@ impl KindStore {
         Ok(())
     }
 
-    /// Writes a later object with the same key again, before the earlier one is removed with its claim: the version of the later object
-    /// must be higher. It also gets the uid, timestamp and generation that it lacks.
+    /// Writes the entry of `later` again: an object that another client has created under the key of an object that is being deleted. Is
+    /// called before the deleted object is removed, so that the version of the later object is higher than all versions of the deleted one.
+    /// Adds a missing uid with a creation timestamp, and the generation.
     async fn renew(&self, key: &str, later: &StoredObject) -> Result<(), BucketError> {
         let mut object = later.object.clone();
         let has_uid = !uid(&object).is_empty();

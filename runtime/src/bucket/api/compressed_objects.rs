@@ -4,7 +4,7 @@ use super::joined_objects::JoinedObjects;
 use lz4_flex::block;
 
 /// The size of the JSON that is compressed together, in bytes. Objects of one kind have most of their JSON in common. A page has at most
-/// these objects: it is copied a few times while the objects before it are cached, and what an allocator keeps of the copies grows with them.
+/// the objects of one block, which limits the memory of a page and of its copies.
 const BLOCK_SIZE: usize = 16 * 1024;
 
 /// The JSON of objects, in the order in which they were added.
@@ -27,7 +27,7 @@ struct CompressedBlock {
 }
 
 impl CompressedObjects {
-    /// Adds an object.
+    /// Adds an object. The objects since the last block are compressed as a block once they have [`BLOCK_SIZE`] bytes.
     pub(super) fn push(&mut self, json: &[u8]) {
         self.rest.push(json);
         if self.rest.json.len() >= BLOCK_SIZE {
@@ -42,13 +42,14 @@ impl CompressedObjects {
         self.rest_start() + self.rest.len()
     }
 
-    /// Returns objects, the first of which has this index: at most `limit`, and at most those that are compressed together.
+    /// Returns the objects from the index `start` on: at most `limit`, and at most those up to the end of their block.
     ///
     /// # Errors
     /// Fails if a block can't be decompressed, which would be a defect.
     pub(super) fn page(&self, start: usize, limit: usize) -> Result<JoinedObjects, block::DecompressError> {
-        let after = self.blocks.partition_point(|block| block.start <= start);
-        let block = after.checked_sub(1).and_then(|last| self.blocks.get(last)).filter(|block| start < block.end());
+        let next_block = self.blocks.partition_point(|block| block.start <= start);
+        let block =
+            next_block.checked_sub(1).and_then(|last| self.blocks.get(last)).filter(|block| start < block.end());
         let (first, mut objects) = match block {
             Some(block) => (block.start, block.objects()?),
             None => (self.rest_start(), self.rest.clone()),
@@ -70,13 +71,14 @@ impl CompressedObjects {
         Ok(all)
     }
 
-    /// Returns the number of the objects in blocks.
+    /// Returns the number of the objects in blocks, which is the index of the first object that is not compressed yet.
     fn rest_start(&self) -> usize {
         self.blocks.last().map_or(0, CompressedBlock::end)
     }
 }
 
 impl CompressedBlock {
+    /// Compresses objects, the first of which has the index `start`.
     fn new(start: usize, objects: &JoinedObjects) -> Self {
         Self { start, sizes: objects.sizes().into(), compressed: block::compress(&objects.json).into() }
     }
@@ -86,6 +88,7 @@ impl CompressedBlock {
         self.start + self.sizes.len()
     }
 
+    /// Decompresses the objects of the block. The decompressed size is that of the objects and the commas between them.
     fn objects(&self) -> Result<JoinedObjects, block::DecompressError> {
         let commas = self.sizes.len().saturating_sub(1);
         let json = block::decompress(&self.compressed, self.sizes.iter().sum::<usize>() + commas)?;
@@ -98,16 +101,19 @@ impl CompressedBlock {
 mod tests {
     use super::*;
 
+    /// Returns the JSON of an object, whose size depends on its number.
     fn object(number: usize) -> Vec<u8> {
         format!(r#"{{"spec":{{"text":"{}","number":{number}}}}}"#, "x".repeat(number % 7 * 400)).into_bytes()
     }
 
+    /// Returns the objects with these numbers, joined without compression.
     fn joined(numbers: std::ops::Range<usize>) -> JoinedObjects {
         let mut objects = JoinedObjects::default();
         numbers.for_each(|number| objects.push(&object(number)));
         objects
     }
 
+    /// Returns `count` objects, compressed.
     fn compressed(count: usize) -> CompressedObjects {
         let mut compressed = CompressedObjects::default();
         (0..count).for_each(|number| compressed.push(&object(number)));

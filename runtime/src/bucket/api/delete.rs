@@ -29,7 +29,7 @@ pub(super) struct DeletionOptions {
 }
 
 impl DeletionOptions {
-    /// Reads the options in the body and in the query.
+    /// Reads the options of a delete request: the preconditions from the body, and `dryRun` from the body or the query.
     ///
     /// # Errors
     /// 400 if the body is no `DeleteOptions`.
@@ -41,11 +41,14 @@ impl DeletionOptions {
         let decoded: Result<DeleteOptions, _> = serde_json::from_slice(&request.call.body);
         let body =
             decoded.map_err(|error| ApiFailure::bad_request(format!("error decoding DeleteOptions: {error}")))?;
-        let in_body = body.dry_run.is_some_and(|stages| !stages.is_empty());
-        Ok(Self { preconditions: body.preconditions.unwrap_or_default(), is_dry_run: is_dry_run || in_body })
+        let is_dry_run_in_body = body.dry_run.is_some_and(|stages| !stages.is_empty());
+        Ok(Self { preconditions: body.preconditions.unwrap_or_default(), is_dry_run: is_dry_run || is_dry_run_in_body })
     }
 
-    /// Checks the preconditions.
+    /// Checks that the object has the uid and the resourceVersion that the preconditions require.
+    ///
+    /// # Errors
+    /// 409 if it has another one.
     fn check(&self, request: ObjectRequest<'_>, object: &Value) -> Result<(), ApiFailure> {
         let actual_version = resource_version(object).unwrap_or_default();
         let Preconditions { uid: requested_uid, resource_version: requested_version } = &self.preconditions;
@@ -63,7 +66,8 @@ impl DeletionOptions {
     }
 }
 
-/// Deletes the object of the path: sets its deletion timestamp if it has finalizers, and removes it otherwise.
+/// Deletes the object of the path: sets its deletion timestamp if it has finalizers, and removes it otherwise. The deletion is tried again
+/// after a conflict in the bucket.
 pub(super) async fn delete(
     request: ObjectRequest<'_>,
     options: &DeletionOptions,
@@ -72,7 +76,7 @@ pub(super) async fn delete(
     request.store.retry_conflicts(request.name, || delete_current(request, &key, options)).await
 }
 
-/// Deletes the current state of the object with this key.
+/// Makes one attempt of [`delete`] for the object with this key, without a retry after a conflict. With `dryRun`, it writes nothing.
 async fn delete_current(
     request: ObjectRequest<'_>,
     key: &str,
@@ -98,7 +102,8 @@ async fn delete_current(
     Ok(DeletedObject::Marked(marked))
 }
 
-/// Deletes all selected objects, and returns the text of a list with their last states. Objects that are removed meanwhile are left out.
+/// Deletes all selected objects, and returns a list object with their last states as JSON. Objects that another client has removed
+/// meanwhile are left out.
 pub(super) async fn delete_collection(
     request: ObjectRequest<'_>,
     options: &DeletionOptions,
@@ -108,8 +113,8 @@ pub(super) async fn delete_collection(
     let selected = list::list(request, view, &selector).await?;
     let mut deleted = JoinedObjects::default();
     for ListedObject { name, .. } in selected.objects {
-        let one = ObjectRequest { namespace: &name.namespace, name: &name.name, ..request };
-        let object = match delete(one, options).await {
+        let object_request = ObjectRequest { namespace: &name.namespace, name: &name.name, ..request };
+        let object = match delete(object_request, options).await {
             Ok(DeletedObject::Removed(object) | DeletedObject::Marked(object)) => object,
             Err(RequestError::Failure(failure)) if failure.code == 404 => continue,
             Err(error) => return Err(error),
@@ -119,7 +124,7 @@ pub(super) async fn delete_collection(
     Ok(list::list_text(request, selected.version, &deleted.json, None))
 }
 
-/// Returns the status of a removed object, which is the response to its deletion.
+/// Returns the `Status` object that answers the deletion of an object without finalizers.
 pub(super) fn removed_status(request: ObjectRequest<'_>, object: &Value) -> Value {
     let kind = &request.kind().kind;
     let mut details = json!({"name": request.name, "kind": kind.plural, "uid": uid(object)});

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// The verbs of the kinds in buckets.
 const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-/// Returns the response to a request for a path; `None` for a path that is none of discovery.
+/// Returns the response to a discovery request for the path, such as `/version` or `/apis/<group>`; `None` for any other path.
 pub(super) fn respond(kinds: &[&BucketKind], path: &str) -> Option<Value> {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     match parts.as_slice() {
@@ -26,7 +26,7 @@ pub(super) fn respond(kinds: &[&BucketKind], path: &str) -> Option<Value> {
     }
 }
 
-/// Returns the version of the API whose behavior this API has.
+/// Returns the response to `/version`: the version of Kubernetes that this API behaves like.
 fn version() -> Value {
     json!({
         "major": "1", "minor": "36", "gitVersion": concat!("v1.36.0+opgen-", env!("CARGO_PKG_VERSION")),
@@ -34,7 +34,7 @@ fn version() -> Value {
     })
 }
 
-/// Returns the named groups with their versions.
+/// Returns the API groups of the kinds with their versions, without the core group.
 fn versions_by_group<'k>(kinds: &[&'k BucketKind]) -> BTreeMap<&'k str, Vec<&'k str>> {
     let mut groups = BTreeMap::<&str, Vec<&str>>::new();
     for kind in kinds.iter().map(|kind| &kind.kind).filter(|kind| !kind.group.is_empty()) {
@@ -49,12 +49,12 @@ fn versions_by_group<'k>(kinds: &[&'k BucketKind]) -> BTreeMap<&'k str, Vec<&'k 
 /// Returns the `APIGroup` of a group with these versions, of which the first is preferred.
 fn group(name: &str, versions: &[&str]) -> Value {
     let version = |version: &str| json!({"groupVersion": format!("{name}/{version}"), "version": version});
-    let all: Vec<Value> = versions.iter().map(|one| version(one)).collect();
+    let all: Vec<Value> = versions.iter().map(|name| version(name)).collect();
     let preferred = all.first().cloned().unwrap_or_default();
     json!({"kind": "APIGroup", "apiVersion": "v1", "name": name, "versions": all, "preferredVersion": preferred})
 }
 
-/// Returns the resources of a version of a group.
+/// Returns the `APIResourceList` of a version of a group: the resources of its kinds, and their status subresources.
 fn resources(kinds: &[&BucketKind], group: &str, version: &str) -> Value {
     let of_version = kinds.iter().filter(|kind| kind.kind.group == group && kind.kind.version == version);
     let resources = of_version.flat_map(|served| {

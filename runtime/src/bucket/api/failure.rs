@@ -40,7 +40,7 @@ impl RequestError {
         matches!(self, Self::Bucket(BucketError::Conflict { .. }))
     }
 
-    /// Returns the failure of a request for an object of this name.
+    /// Converts the error to the failure of a request for an object of this name.
     pub(super) fn into_failure(self, kind: &BucketKind, name: &str) -> ApiFailure {
         match self {
             Self::Failure(failure) => failure,
@@ -59,7 +59,7 @@ impl ApiFailure {
         Self { code, reason, message: message.into(), details: Map::new() }
     }
 
-    /// Returns the failure for the error of a bucket.
+    /// Maps the error of a bucket to an HTTP status and a reason of Kubernetes.
     pub(super) fn of_bucket(error: BucketError, kind: &BucketKind, name: &str) -> Self {
         let message = error.to_string();
         match error {
@@ -119,7 +119,7 @@ impl ApiFailure {
         Self::conflict(kind, name, why)
     }
 
-    /// Returns the failure of an apply that changes fields of other managers. Each conflict is a manager and the path of a field.
+    /// Returns the failure 409 of an apply that changes fields of other managers. Each conflict is a manager and the path of a field.
     pub(super) fn apply_conflict(conflicts: &[(String, String)]) -> Self {
         let count = conflicts.len();
         let noun = if count == 1 { "conflict" } else { "conflicts" };
@@ -132,7 +132,7 @@ impl ApiFailure {
         Self::new(409, "Conflict", message).with_causes(conflicts.iter().map(cause))
     }
 
-    /// Returns the failure of an object with invalid fields.
+    /// Returns the failure 422 for an object with invalid fields. The message lists all causes, as that of kube-apiserver does.
     pub(super) fn invalid(kind: &BucketKind, name: &str, causes: &[Cause]) -> Self {
         let texts: Vec<_> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
         let texts = if texts.len() == 1 { texts.concat() } else { format!("[{}]", texts.join(", ")) };
@@ -144,7 +144,7 @@ impl ApiFailure {
         failure
     }
 
-    /// Returns the failure of invalid options of a request.
+    /// Returns the failure 422 for an invalid option of a request. `options` is the kind of the options, such as `PatchOptions`.
     pub(super) fn invalid_options(options: &str, cause: &Cause) -> Self {
         let message = format!("{options}.meta.k8s.io \"\" is invalid: {}: {}", cause.field, cause.message);
         let cause = json!({"reason": cause.reason, "message": cause.message, "field": cause.field});
@@ -183,7 +183,7 @@ impl ApiFailure {
         Self::new(500, "InternalError", message)
     }
 
-    /// Returns the `Status` object.
+    /// Returns the failure as a Kubernetes `Status` object, the body of the response.
     pub(super) fn status(&self) -> Value {
         let mut status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",

@@ -39,7 +39,7 @@ impl JoinedObjects {
         self.sizes.clear();
     }
 
-    /// Adds other objects.
+    /// Adds the objects of another list at the end.
     pub(super) fn append(&mut self, other: Self) {
         if !self.sizes.is_empty() && !other.sizes.is_empty() {
             self.json.push(b',');
@@ -48,13 +48,14 @@ impl JoinedObjects {
         self.sizes.extend(other.sizes);
     }
 
-    /// Removes the first `skipped` objects, and those after the next `limit`.
+    /// Keeps at most `limit` objects after the first `skipped` ones, and removes all others.
     pub(super) fn keep(&mut self, skipped: usize, limit: usize) {
         let skipped = skipped.min(self.len());
         let end = skipped.saturating_add(limit).min(self.len());
+        // Each object is followed by a comma, except the last one of the list.
         let size = |sizes: &[usize]| sizes.iter().map(|size| size + 1).sum::<usize>();
         let (from, to) = (size(&self.sizes[..skipped]), size(&self.sizes[..end]));
-        // Without the comma behind the last object.
+        // The comma behind the last object that stays is cut off.
         self.json.truncate(to.saturating_sub(1));
         self.json.drain(..from.min(self.json.len()));
         self.sizes.truncate(end);
@@ -66,6 +67,7 @@ impl JoinedObjects {
 mod tests {
     use super::*;
 
+    /// Returns the texts as joined objects.
     fn joined(texts: &[&str]) -> JoinedObjects {
         let mut objects = JoinedObjects::default();
         texts.iter().for_each(|text| objects.push(text.as_bytes()));
@@ -83,14 +85,14 @@ mod tests {
     }
 
     #[test]
-    fn a_part_has_the_commas_between_its_objects() {
+    fn the_objects_that_are_kept_have_commas_between_them() {
         let texts = ["1", "22", "", "4444"];
         for skipped in 0..6 {
             for limit in 0..6 {
-                let mut part = joined(&texts);
-                part.keep(skipped, limit);
+                let mut objects = joined(&texts);
+                objects.keep(skipped, limit);
                 let expected: Vec<_> = texts.into_iter().skip(skipped).take(limit).collect();
-                assert_eq!(part, joined(&expected), "{limit} after {skipped}");
+                assert_eq!(objects, joined(&expected), "{limit} after {skipped}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! `BucketKind`: a kind whose objects are in a bucket.
+//! `BucketKind`: a kind whose objects are in a key-value bucket, with its schema and subresources.
 
 use crate::{bucket::store::Bucket, kind::Kind};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -17,7 +17,7 @@ pub(crate) struct BucketKind {
     pub(crate) has_status: bool,
     /// Whether the objects have a generation, which counts changes of the spec.
     pub(crate) has_generation: bool,
-    /// Whether replicas share the objects by their uids.
+    /// Whether each replica reconciles only a shard of the objects, which their uids determine.
     pub(crate) has_shards: bool,
 }
 
@@ -27,7 +27,8 @@ impl BucketKind {
         Self { kind, bucket, schema: None, has_status: false, has_generation: false, has_shards: false }
     }
 
-    /// Returns a custom kind with the schema of its version in the definition, and with a status if that declares it.
+    /// Returns a custom kind with the schema of its version in the CustomResourceDefinition, and with a status if that version declares the
+    /// status subresource.
     pub(crate) fn defined(kind: Kind, bucket: Arc<dyn Bucket>, definition: &CustomResourceDefinition) -> Self {
         let version = definition.spec.versions.iter().find(|version| version.name == kind.version);
         let version = version.and_then(|version| serde_json::to_value(version).ok()).unwrap_or_default();
@@ -37,7 +38,7 @@ impl BucketKind {
         Self { kind, bucket, schema, has_status, has_generation: true, has_shards: false }
     }
 
-    /// Sets whether replicas share the objects by their uids.
+    /// Sets whether each replica reconciles only a shard of the objects, which their uids determine.
     pub(crate) fn with_shards(mut self, has_shards: bool) -> Self {
         self.has_shards = has_shards;
         self

@@ -41,7 +41,7 @@ pub(super) struct KindStore {
     warned: Mutex<HashMap<String, u64>>,
 }
 
-/// What is at the key of an object: a valid object, or an invalid value.
+/// The decoded entry of an object: a valid object, an invalid value, or neither if there is no entry.
 #[derive(Default)]
 pub(super) struct ReadEntry {
     pub(super) stored: Option<StoredObject>,
@@ -59,7 +59,7 @@ impl KindStore {
         Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
     }
 
-    /// Returns a random uid.
+    /// Returns a random uid, which is a UUID of version 4.
     pub(super) fn random_uid(&self) -> String {
         let (high, low) = (self.environment.random(), self.environment.random());
         format_uid((u128::from(high) << 64) | u128::from(low), 4)
@@ -70,10 +70,10 @@ impl KindStore {
         self.environment.random()
     }
 
-    /// Returns the uid of an object that is stored without one: the last known uid of the key, or else one that is derived from the bucket,
-    /// the key, and this revision. A derived uid is remembered, so that later revisions have it, too. With shards it is not: all replicas
-    /// must derive the same uid, and they have not all seen the same revisions.
-    pub(super) fn kept_uid(&self, key: &str, revision: u64) -> Uid {
+    /// Returns the uid for an object whose entry has none, because another client wrote it: the last known uid of the key, or else a hash
+    /// of the bucket, the key and this revision. The hash is remembered as the uid of later revisions, except with shards: there, all
+    /// replicas must derive the same uid, and a replica that has missed a revision would derive another one.
+    pub(super) fn fallback_uid(&self, key: &str, revision: u64) -> Uid {
         let derived = || {
             let text = format!("{}\0{key}\0{revision}", self.kind.bucket.name());
             let digest = Sha256::digest(text);
@@ -87,7 +87,7 @@ impl KindStore {
         uids.entry(key.into()).or_insert_with(derived).clone()
     }
 
-    /// Records the uid of an object, unless it is empty.
+    /// Remembers the uid of the object with this key. An empty uid is ignored.
     pub(super) fn remember_uid(&self, key: &str, uid: &str) {
         if uid.is_empty() {
             return;
@@ -99,14 +99,15 @@ impl KindStore {
         }
     }
 
-    /// Forgets the uid of an object that was deleted.
+    /// Removes everything that is remembered of a deleted object: its uid, the warning about its entry, and its last valid state.
     pub(super) fn forget(&self, key: &str) {
         self.uids.lock().remove(key);
         self.warned.lock().remove(key);
         self.set_last_valid(key, None);
     }
 
-    /// Keeps the last valid object of a key whose value has become invalid; `None` when the value is valid again.
+    /// Sets the last valid object of a key whose value has become invalid. `None` removes it, when the value is valid again or the object
+    /// is gone.
     pub(super) fn set_last_valid(&self, key: &str, object: Option<Value>) {
         let mut last_valid = self.last_valid.lock();
         match object {
@@ -120,15 +121,15 @@ impl KindStore {
         self.last_valid.lock().get(key).cloned()
     }
 
-    /// Returns the failure (503) of a request for an object whose value is invalid. With a 404, the operator would take the object for
-    /// deleted, and remove its children.
+    /// Returns the failure 503 for a request for an object whose value in the bucket is invalid. It is not 404, since the operator would
+    /// then take the object for deleted and remove its children.
     pub(super) fn invalid_value(&self, key: &str, why: &str) -> ApiFailure {
         let (kind, bucket) = (&self.kind.kind, self.kind.bucket.name());
         let problem = format!("the value of key {key:?} in bucket {bucket:?} is no valid object of {kind}");
         ApiFailure::unavailable(format!("{problem}; correct or delete it: {why}"))
     }
 
-    /// Decodes an entry. An entry that is no valid object is named in one warning for each revision.
+    /// Decodes and validates an entry. If it is no valid object of the kind, a warning with the reason is logged, once for each revision.
     pub(super) fn read_entry(&self, name: &KeyedName, entry: Option<&BucketEntry>) -> ReadEntry {
         let Some(entry) = entry else { return ReadEntry::default() };
         match self.decode(name, entry) {
@@ -140,7 +141,7 @@ impl KindStore {
         }
     }
 
-    /// Decodes an entry that was found to be a valid object before.
+    /// Decodes an entry without validation, because an earlier read has found this revision valid.
     pub(super) fn read_valid_entry(&self, name: &KeyedName, entry: &BucketEntry) -> ReadEntry {
         match StoredObject::decode(&self.kind, name, entry) {
             Ok(stored) => ReadEntry { stored: Some(stored), invalid: None },
@@ -148,19 +149,21 @@ impl KindStore {
         }
     }
 
-    /// Decodes a claim. One that can't be decoded protects nothing.
+    /// Decodes a claim, which is the copy of an object with finalizers in a second entry. If that fails, a warning is logged and `stored`
+    /// is `None`: the claim then counts as absent.
     pub(super) fn read_claim(&self, name: &KeyedName, entry: &BucketEntry) -> ReadClaim {
         let decoded = StoredObject::decode(&self.kind, name, entry);
         let stored = decoded.inspect_err(|why| self.warn(&entry.key, entry.revision, why)).ok();
         ReadClaim { revision: entry.revision, stored }
     }
 
-    /// Decodes the object in an entry, and validates it by the schema of the kind.
+    /// Decodes the object in an entry, and validates its metadata and, by the schema of the kind, its other fields.
     ///
     /// # Errors
-    /// The first problem of an entry that is no valid object of the kind.
+    /// The first problem, as text, of an entry that is no valid object of the kind.
     fn decode(&self, name: &KeyedName, entry: &BucketEntry) -> Result<StoredObject, String> {
         let stored = StoredObject::decode(&self.kind, name, entry)?;
+        // Only the copy gets the defaults of the schema.
         let mut completed = stored.object.clone();
         complete(&self.kind, &mut completed);
         let mut causes = metadata_causes(&completed);
@@ -171,7 +174,7 @@ impl KindStore {
         }
     }
 
-    /// Logs a warning about an entry that is not served, once for each revision.
+    /// Logs a warning about an invalid entry, unless the last warning about the key was for this revision.
     fn warn(&self, key: &str, revision: u64, why: &str) {
         let mut warned = self.warned.lock();
         if warned.len() >= MAX_WARNED {
@@ -185,29 +188,31 @@ impl KindStore {
         tracing::warn!(%kind, bucket, key, revision, "an entry of the bucket is invalid and is ignored; correct it: {why}");
     }
 
-    /// Logs a warning about an entry whose key no object of the kind can have.
+    /// Logs a warning about an entry whose key is not the key of any object of the kind.
     pub(super) fn warn_of_invalid_key(&self, entry: &BucketEntry) {
         self.warn(&entry.key, entry.revision, &format!("its key is none of a {}", self.kind.kind));
     }
 
-    /// Returns the state of a key from its decoded entry and claim.
+    /// Returns the state of a key from its decoded entry and its claim (the copy of an object with finalizers in a second entry), and
+    /// remembers the uid if the object is in its entry and has a uid there or in the claim.
     pub(super) fn key_state(&self, key: &str, entry: ReadEntry, claim: Option<ReadClaim>) -> BucketKeyState {
         let ReadEntry { stored, invalid } = entry;
-        let mut is_stored = true;
+        let mut has_stored_uid = true;
         let state = key_state(&self.kind, stored, claim, invalid, |revision| {
-            is_stored = false;
-            self.kept_uid(key, revision).to_string()
+            has_stored_uid = false;
+            self.fallback_uid(key, revision).to_string()
         });
         if let BucketKeyState::Object(resolved) = &state
             && matches!(resolved.location, ObjectLocation::Entry { .. })
-            && is_stored
+            && has_stored_uid
         {
             self.remember_uid(key, uid(&resolved.object));
         }
         state
     }
 
-    /// Writes an object of this name with `attempt`, which is repeated after a conflict with another client.
+    /// Calls `attempt`, which writes the object of this name, until it does not meet a conflict with another client, at most
+    /// [`MAX_ATTEMPTS`] times.
     ///
     /// # Errors
     /// Those of `attempt`. 409 if all attempts meet conflicts.
@@ -228,12 +233,13 @@ impl KindStore {
         Err(ApiFailure::stale(&self.kind, name).into())
     }
 
-    /// Reads an object from its entry and its claim; `None` if there is none. If the entry is missing or is that of a
-    /// later object, the claimed object is marked as deleted in its claim and read again. If the entry is invalid and its claim is older, the claim is written again
-    /// before the object is read from it.
+    /// Reads an object from its entry and its claim, which is the copy of an object with finalizers in a second entry; `None` if there is
+    /// no object. If another client has removed the entry or put another object there, the claim is first marked as being deleted, and the
+    /// object is read from it. If the entry is invalid and newer than the claim, the claim is written again before the object is read from
+    /// it.
     ///
     /// # Errors
-    /// Those of the bucket. A [failure](Self::invalid_value) if the value is invalid and there is no claim.
+    /// The errors of the bucket. [503](Self::invalid_value) if the value of the entry is invalid and there is no claim.
     pub(super) async fn resolve(&self, key: &str) -> Result<Option<ResolvedObject>, RequestError> {
         let Some(name) = object_name(&self.kind.kind, key) else { return Ok(None) };
         let (bucket, claim_key) = (&self.kind.bucket, claim_key(key));
@@ -242,8 +248,9 @@ impl KindStore {
             let claim = claim.map(|claim| self.read_claim(&name, &claim));
             let mut state = self.key_state(key, self.read_entry(&name, entry.as_ref()), claim);
             if let BucketKeyState::EntryLost(claim) = state {
-                // The two reads are not atomic: the claim may belong to an object that was created after the entry was read. A create writes
-                // the entry before the claim. If a second read of the entry finds none of this object either, the entry is lost.
+                // The two reads are not atomic: the claim may belong to an object that was created after the entry was read. A create
+                // writes the entry before the claim. If a second read of the entry does not find the claimed object either, the entry is
+                // lost.
                 let entry = bucket.get(key).await?;
                 let claim = ReadClaim { revision: claim.revision, stored: Some(*claim) };
                 state = self.key_state(key, self.read_entry(&name, entry.as_ref()), Some(claim));
@@ -259,14 +266,15 @@ impl KindStore {
         Err(BucketError::conflict(key).into())
     }
 
-    /// Writes the claim of an object whose entry is invalid again, unchanged. The new revision, which becomes the version of the object, is
-    /// higher than those of the entry.
+    /// Writes the claim (the copy of an object in a second entry) again without a change, because the entry of the object is invalid. The
+    /// object is read from the claim then, and its version is the new revision of the claim, which is higher than all revisions of the
+    /// entry.
     async fn renew_claim(&self, claim_key: &str, claim: &StoredObject) -> Result<(), BucketError> {
         let value = encode(&self.kind, &claim.object, ValueForm::Claim);
         self.put_unless_changed(claim_key, value, claim.revision).await
     }
 
-    /// Writes a value if the last write of the key has this revision. It does nothing if another client has written the key since.
+    /// Writes a value if the last write of the key has this revision, and does nothing if another client has written the key since.
     pub(super) async fn put_unless_changed(&self, key: &str, value: Vec<u8>, revision: u64) -> Result<(), BucketError> {
         match self.kind.bucket.put(key, value, Expected::Revision(revision)).await {
             Ok(_) | Err(BucketError::Conflict { .. }) => Ok(()),
@@ -274,7 +282,9 @@ impl KindStore {
         }
     }
 
-    /// Writes the claim of an object that has lost its entry: from now on, the object is in the claim and is being deleted.
+    /// Handles an object with finalizers whose entry another client has removed or replaced by another object: writes its claim (the copy
+    /// in a second entry) with a deletion timestamp and as detached. From then on, the object is read from the claim until its finalizers
+    /// are removed.
     async fn detach(&self, claim_key: &str, claim: StoredObject) -> Result<(), BucketError> {
         let StoredObject { mut object, revision, .. } = claim;
         mark_deleted(&mut object, &self.now());
@@ -285,13 +295,14 @@ impl KindStore {
     }
 }
 
-/// Formats bits as a UUID of a version: 4 for a random one, 5 for one that is a hash. Six of the bits become the version and the variant.
+/// Formats bits as a UUID. `version` is 4 for random bits and 5 for a hash. As RFC 9562 requires, four of the bits are replaced by the
+/// version, and two by the variant.
 fn format_uid(bits: u128, version: u128) -> String {
     let bits = (bits & !(0xf << 76)) | (version << 76);
     let bits = (bits & !(0b11 << 62)) | (0b10 << 62);
     let hex = format!("{bits:032x}");
-    let part = |range: std::ops::Range<usize>| hex.get(range).unwrap_or_default();
-    [part(0..8), part(8..12), part(12..16), part(16..20), part(20..32)].join("-")
+    let group = |range: std::ops::Range<usize>| hex.get(range).unwrap_or_default();
+    [group(0..8), group(8..12), group(12..16), group(16..20), group(20..32)].join("-")
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ struct ListSnapshot {
 }
 
 impl ListSnapshots {
-    /// Keeps a list, and returns its number.
+    /// Keeps a list for the requests of its further pages, and returns its id. The oldest list is dropped if there are too many.
     fn keep(&self, list: Arc<ObjectList<CompressedObjects>>) -> u64 {
         let mut queue = self.queue.lock();
         queue.drop_expired();
@@ -73,6 +73,7 @@ impl ListSnapshots {
         id
     }
 
+    /// Returns the list with this id; `None` if it is dropped or expired.
     fn get(&self, id: u64) -> Option<Arc<ObjectList<CompressedObjects>>> {
         let mut queue = self.queue.lock();
         queue.drop_expired();
@@ -91,8 +92,8 @@ impl SnapshotQueue {
     }
 }
 
-/// Returns the text of a page of the requested list. The continue token has the id of the kept list and the index of the next object:
-/// `<id>-<index>`.
+/// Returns a page of the requested list as JSON. The first page lists the objects; if more pages follow, the list is kept in `snapshots`.
+/// The continue token is `<id>-<index>`: the id of the kept list and the index of the next object.
 pub(super) async fn page(
     request: ObjectRequest<'_>,
     view: &BucketView,
@@ -100,7 +101,7 @@ pub(super) async fn page(
 ) -> Result<Vec<u8>, RequestError> {
     let options = &request.call.options;
     let selector = ObjectSelector::parse(request.namespace, options)?;
-    let (known, list, start) = match options.continue_token.as_str() {
+    let (snapshot_id, list, start) = match options.continue_token.as_str() {
         "" => (None, Arc::new(compressed_list(request, view, &selector).await?), 0),
         token => {
             let parsed = token.split_once('-').and_then(|(id, start)| Some((id.parse().ok()?, start.parse().ok()?)));
@@ -111,6 +112,7 @@ pub(super) async fn page(
             (Some(id), list, start)
         }
     };
+    // A limit of 0 means that there is no limit.
     let page = match options.limit {
         0 if start == 0 => list.objects.all(),
         0 => list.objects.page(start, usize::MAX),
@@ -118,21 +120,22 @@ pub(super) async fn page(
     };
     let page = page.map_err(|error| ApiFailure::internal(error.to_string()))?;
     let remaining = list.objects.len().saturating_sub(start + page.len());
-    let token = match (remaining, known) {
+    let token = match (remaining, snapshot_id) {
         (0, Some(id)) => {
             snapshots.remove(id);
             None
         }
         (0, None) => None,
-        (_, known) => {
-            let id = known.unwrap_or_else(|| snapshots.keep(list.clone()));
+        (_, snapshot_id) => {
+            let id = snapshot_id.unwrap_or_else(|| snapshots.keep(list.clone()));
             Some(format!("{id}-{}", start + page.len()))
         }
     };
     Ok(list_text(request, list.version, &page.json, token.map(|token| (token, remaining))))
 }
 
-/// Returns the text of a list object. `items` are its objects with commas between them.
+/// Returns a list object as JSON. `items` are its objects as JSON with commas between them, and `rest` has the continue token and the
+/// number of the objects on further pages, if there are more.
 pub(super) fn list_text(
     request: ObjectRequest<'_>,
     version: u64,
@@ -157,7 +160,7 @@ pub(super) fn list_text(
 /// Lists the selected objects.
 ///
 /// # Errors
-/// Those of [`visit_selected`].
+/// The errors of [`visit_selected`].
 pub(super) async fn list(
     request: ObjectRequest<'_>,
     view: &BucketView,
@@ -168,7 +171,7 @@ pub(super) async fn list(
     Ok(ObjectList { version, objects })
 }
 
-/// Lists the selected objects, compressed.
+/// Lists the selected objects like [`list`], but compressed, since the list is kept until its last page is read.
 async fn compressed_list(
     request: ObjectRequest<'_>,
     view: &BucketView,
@@ -179,11 +182,12 @@ async fn compressed_list(
     Ok(ObjectList { version, objects })
 }
 
-/// Calls `visit` with the selected objects, including all writes that ended before, and returns the version of the list. An object whose
-/// value has become invalid is visited in its last valid state, if the process has seen that, and left out otherwise.
+/// Lists the entries of the bucket, calls `visit` with each object that the selector matches, and returns the resourceVersion of the list.
+/// The list has all writes that had ended before the call. An object whose value has become invalid is visited in its last valid state if
+/// the process has seen that state, and left out otherwise.
 ///
 /// # Errors
-/// Those of the bucket. A failure if the value of the only object that the selector names is invalid.
+/// The errors of the bucket. 503 if the selector names a single object whose value is invalid.
 async fn visit_selected(
     request: ObjectRequest<'_>,
     view: &BucketView,
@@ -197,7 +201,7 @@ async fn visit_selected(
         let Some(name) = object_name(&store.kind.kind, key) else { continue };
         let entry = entries.get(key);
         let read = match &entry {
-            // The view has validated it.
+            // The view has already validated this revision.
             Some(entry) if view.shows(key, entry.revision) => store.read_valid_entry(&name, entry),
             entry => store.read_entry(&name, entry.as_ref()),
         };
@@ -205,7 +209,8 @@ async fn visit_selected(
         let claim = entries.get(&claim_key(key)).map(|claim| store.read_claim(&name, &claim));
         let object = match store.key_state(key, read, claim) {
             BucketKeyState::Nothing => None,
-            // The list has only the claim. An entry that was created during the list may be missing in it.
+            // The list has only the claim, the copy of an object with finalizers in a second entry. The entry may have been created during
+            // the list, so the object is read again.
             BucketKeyState::Object(_) if lacks_entry => store.resolve(key).await?.map(|resolved| resolved.object),
             BucketKeyState::Object(resolved) => Some(resolved.object),
             BucketKeyState::Invalid(why) if selector.names(&name.namespace, &name.name) => {
@@ -227,24 +232,26 @@ async fn visit_selected(
     Ok(version)
 }
 
-/// Lists the entries, and returns them with a version from which a watch has all changes that they lack.
+/// Lists the entries of the bucket, and returns them with a resourceVersion. A watch from this version delivers all changes that are not in
+/// the list. The list is repeated, at most [`MAX_LISTS`] times, while it has writes that the view has not received yet.
 async fn consistent_entries(store: &KindStore, view: &BucketView) -> Result<(u64, EntryList), BucketError> {
     let mut attempt = 1;
     loop {
-        // The view knows everything up to this version, so that the list has it, too.
-        let (version, reached) = view.progress();
+        // The view has all changes up to this version, and so has the list, which starts later.
+        let (version, known_revision) = view.progress();
         let entries = store.kind.bucket.list().await?;
         let newest = entries.highest_revision().unwrap_or_default();
-        if newest <= reached || attempt >= MAX_LISTS {
+        if newest <= known_revision || attempt >= MAX_LISTS {
             return Ok((version, entries));
         }
-        // The list has writes that the view does not know. A watch from `version` would report them again, after older states.
+        // The list has writes that the view has not received. A watch from `version` would report them again, after older states.
         attempt += 1;
         view.wait_for_revision(newest, VIEW_DELAY).await;
     }
 }
 
-/// Returns the keys of the objects that have an entry or a claim, in their order.
+/// Returns the sorted keys of the objects that have an entry or a claim (the copy of an object with finalizers in a second entry), without
+/// duplicates. Logs a warning for each key that is not valid for the kind.
 fn object_keys<'a>(store: &KindStore, entries: &'a EntryList) -> Vec<&'a str> {
     let mut keys = Vec::new();
     for key in entries.keys() {

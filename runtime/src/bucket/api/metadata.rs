@@ -33,7 +33,7 @@ pub(super) fn metadata_schema() -> &'static Schema {
     METADATA.field("of").unwrap_or(&METADATA)
 }
 
-/// Returns the type error of the metadata of an object; `None` if it has none.
+/// Returns a message about the first field of the metadata of an object whose JSON type is wrong; `None` if all types are right.
 pub(super) fn metadata_type_error(object: &Value) -> Option<String> {
     let metadata = at(object, &["metadata"])?;
     let Some(metadata) = metadata.as_object() else { return Some("metadata is no object".to_owned()) };

@@ -13,7 +13,7 @@ pub(super) fn at<'a>(value: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(value, |value, name| value.get(name)).filter(|value| !value.is_null())
 }
 
-/// Returns the value as a map, which replaces any other value.
+/// Returns the value as a map. A value of another type is first replaced by an empty map.
 pub(super) fn map_mut(value: &mut Value) -> &mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
@@ -85,8 +85,8 @@ pub(super) fn is_deleting(object: &Value) -> bool {
     at(object, &["metadata", "deletionTimestamp"]).is_some()
 }
 
-/// Sets the deletion timestamp to `now` and increments the generation, if the object has one. An object that is being deleted already
-/// stays as it is.
+/// Sets the deletion timestamp to `now` and increments the generation, if the object has one. Does not change an object that already has a
+/// deletion timestamp.
 pub(super) fn mark_deleted(object: &mut Value, now: &str) {
     if is_deleting(object) {
         return;
@@ -100,8 +100,8 @@ pub(super) fn mark_deleted(object: &mut Value, now: &str) {
     }
 }
 
-/// Returns whether two objects are equal, apart from some fields of the metadata.
-pub(super) fn is_same_but_for(one: &Value, other: &Value, ignored: &[&str]) -> bool {
+/// Returns whether two objects are equal, apart from the `ignored` fields of the metadata.
+pub(super) fn is_equal_ignoring(one: &Value, other: &Value, ignored: &[&str]) -> bool {
     let content = |object: &Value| {
         let mut object = object.clone();
         let metadata = metadata_mut(&mut object);
@@ -111,12 +111,14 @@ pub(super) fn is_same_but_for(one: &Value, other: &Value, ignored: &[&str]) -> b
     content(one) == content(other)
 }
 
-/// Returns whether the desired state of two objects is equal: everything but the metadata, and the status if it is no part of it.
+/// Returns whether two objects have the same desired state: all fields except the type, the metadata and, if `has_status` is true, the
+/// status.
 pub(super) fn has_same_desired_state(one: &Value, other: &Value, has_status: bool) -> bool {
     desired_state(one, has_status) == desired_state(other, has_status)
 }
 
-/// Returns the fields of the desired state.
+/// Returns the fields of the desired state: all except `apiVersion`, `kind`, `metadata` and, if `has_status` is true, `status`.
+/// `has_status` is whether the kind has a status subresource.
 pub(super) fn desired_state(object: &Value, has_status: bool) -> BTreeMap<&str, &Value> {
     let is_desired =
         |name: &str| !(matches!(name, "apiVersion" | "kind" | "metadata") || has_status && name == "status");

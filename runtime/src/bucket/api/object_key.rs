@@ -26,7 +26,7 @@ pub(super) enum KeyMeaning<'a> {
 }
 
 impl KeyedName {
-    /// Returns the name if an object of the kind can have it.
+    /// Returns the namespace and name if they are valid for an object of the kind; `None` otherwise.
     pub(super) fn new(kind: &Kind, namespace: &str, name: &str) -> Option<Self> {
         let has_namespace = if kind.namespaced { is_dns_label(namespace) } else { namespace.is_empty() };
         let is_valid = has_namespace && is_dns_subdomain(name);
@@ -39,12 +39,13 @@ impl KeyedName {
     }
 }
 
-/// Returns the key of the claim of an object.
+/// Returns the key of the claim, which is the copy of an object with finalizers in a second entry, for the key of the object.
 pub(super) fn claim_key(key: &str) -> String {
     format!("{CLAIM_PREFIX}{key}")
 }
 
-/// Returns the meaning of a key. A namespace has no dot, so that the first dot ends it.
+/// Returns whether a key is that of an object, that of a claim (the copy of an object with finalizers in a second entry), reserved for
+/// opgen, or invalid.
 pub(super) fn meaning<'a>(kind: &Kind, key: &'a str) -> KeyMeaning<'a> {
     if let Some(claimed) = key.strip_prefix(CLAIM_PREFIX) {
         return if object_name(kind, claimed).is_some() { KeyMeaning::Claim(claimed) } else { KeyMeaning::Reserved };
@@ -56,7 +57,8 @@ pub(super) fn meaning<'a>(kind: &Kind, key: &'a str) -> KeyMeaning<'a> {
     }
 }
 
-/// Returns the name of the object with a key; `None` if no object has the key.
+/// Splits the key of an object into the namespace and the name; `None` if no object of the kind can have the key. A namespace has no dots,
+/// so the first dot ends it.
 pub(super) fn object_name(kind: &Kind, key: &str) -> Option<KeyedName> {
     let (namespace, name) = if kind.namespaced { key.split_once('.')? } else { ("", key) };
     KeyedName::new(kind, namespace, name)
@@ -68,6 +70,7 @@ mod tests {
     use crate::kind::kind_of;
     use k8s_openapi::api::core::v1::{ConfigMap, Node};
 
+    /// Returns the meaning of the key of this object.
     fn object(namespace: &str, name: &str) -> KeyMeaning<'static> {
         KeyMeaning::Object(KeyedName { namespace: namespace.to_owned(), name: name.to_owned() })
     }

@@ -28,7 +28,7 @@ impl<'a> ObjectRequest<'a> {
         &self.store.kind
     }
 
-    /// Returns the key of the object of the path; `None` if no object can have its name.
+    /// Returns the bucket key of the requested object; `None` if the namespace or the name of the request is invalid for the kind.
     pub(super) fn key(&self) -> Option<String> {
         KeyedName::new(&self.kind().kind, self.namespace, self.name).map(|name| name.key())
     }
@@ -42,10 +42,10 @@ impl<'a> ObjectRequest<'a> {
         ApiFailure::not_found(self.kind(), self.name)
     }
 
-    /// Decodes the object in the body, which must be of the kind.
+    /// Decodes the object in the body.
     ///
     /// # Errors
-    /// 400 if it is none.
+    /// 400 if the body is no object of the kind, or if a field of its metadata has the wrong type.
     pub(super) fn decode_body(&self) -> Result<Value, ApiFailure> {
         let decoded: Result<Value, _> = serde_json::from_slice(&self.call.body);
         let object = decoded.map_err(|error| ApiFailure::bad_request(format!("the body is no JSON: {error}")))?;
@@ -59,10 +59,10 @@ impl<'a> ObjectRequest<'a> {
         }
     }
 
-    /// Checks that an object has the apiVersion and the kind of the path.
+    /// Checks that an object has the apiVersion and the kind of the requested resource.
     ///
     /// # Errors
-    /// 400 if it has others.
+    /// 400 if one of them differs.
     pub(super) fn check_type(&self, object: &Value) -> Result<(), ApiFailure> {
         let kind = &self.kind().kind;
         for (field, expected) in [("apiVersion", kind.api_version()), ("kind", kind.kind.to_string())] {
@@ -75,10 +75,10 @@ impl<'a> ObjectRequest<'a> {
         Ok(())
     }
 
-    /// Sets the name and the namespace of the path.
+    /// Sets the name and the namespace of an object to those of the request, as far as the request has them.
     ///
     /// # Errors
-    /// 400 if the object has others.
+    /// 400 if the object has another name or namespace.
     pub(super) fn set_name(&self, object: &mut Value) -> Result<(), ApiFailure> {
         let (namespace, name) = (text(object, &["metadata", "namespace"]), text(object, &["metadata", "name"]));
         if !self.name.is_empty() && !name.is_empty() && name != self.name {
@@ -98,7 +98,8 @@ impl<'a> ObjectRequest<'a> {
         Ok(())
     }
 
-    /// Sets a name with a random suffix if the object has only `generateName`.
+    /// Sets the name of an object that has `generateName` and no name: the prefix in `generateName` with a random suffix, as kube-apiserver
+    /// does.
     pub(super) fn generate_name(&self, object: &mut Value) {
         /// The letters of suffixes, which spell no words.
         const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
@@ -121,7 +122,8 @@ impl<'a> ObjectRequest<'a> {
         metadata_mut(object).insert("name".to_owned(), name.into());
     }
 
-    /// Removes the fields of the metadata that only the server sets.
+    /// Removes the fields of a new object that only the server sets: fields of the metadata, and the status if the kind has a status
+    /// subresource.
     pub(super) fn without_server_fields(&self, object: &mut Value) {
         let metadata = metadata_mut(object);
         for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "resourceVersion", "generation"] {

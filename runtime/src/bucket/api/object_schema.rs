@@ -7,7 +7,8 @@ use super::{
 use opgen_schema::Cause;
 use serde_json::Value;
 
-/// Sets the type of an object, removes the fields that its schema does not know, and sets defaults.
+/// Sets `apiVersion` and `kind` of an object, removes the fields that the schema of its kind does not know, sets the defaults of the
+/// schema, and removes empty fields of the metadata.
 pub(super) fn complete(kind: &BucketKind, object: &mut Value) {
     if let Some(schema) = &kind.schema {
         opgen_schema::prune(schema, object);
@@ -27,7 +28,8 @@ pub(super) fn complete(kind: &BucketKind, object: &mut Value) {
     });
 }
 
-/// Returns the errors of an object by the schema of its kind. `old` is the state before the write.
+/// Returns the errors that the schema of the kind finds in an object. `old` is the state before the write: unchanged values are not
+/// checked. `is_status` is true for a write of the status subresource.
 pub(super) fn schema_causes(kind: &BucketKind, new: &Value, old: Option<&Value>, is_status: bool) -> Vec<Cause> {
     let keywords = kind.schema.as_ref().and_then(|schema| schema.keywords.as_deref());
     keywords.map(|keywords| opgen_schema::validate(keywords, None, new, old, is_status)).unwrap_or_default()

@@ -57,18 +57,18 @@ impl PatchDocument {
         Err(ApiFailure::invalid_options("PatchOptions", &cause))
     }
 
-    /// Parses the body.
+    /// Parses the body as a patch of the media type of the request.
     ///
     /// # Errors
-    /// 400 if it is no patch of its type.
+    /// 400 if the body is no such patch.
     pub(super) fn parse(request: ObjectRequest<'_>) -> Result<Self, ApiFailure> {
         let body = &request.call.body;
         let invalid = |error: serde_json::Error| ApiFailure::bad_request(format!("error decoding patch: {error}"));
         match request.call.content_type.as_str() {
             JSON_PATCH => serde_json::from_slice(body).map(Self::Json).map_err(invalid),
             APPLY_PATCH => {
-                let yaml = |_| serde_saphyr::from_slice(body);
-                let applied: Result<Value, _> = serde_json::from_slice(body).or_else(yaml);
+                let parse_yaml = |_| serde_saphyr::from_slice(body);
+                let applied: Result<Value, _> = serde_json::from_slice(body).or_else(parse_yaml);
                 let applied =
                     applied.map_err(|error| ApiFailure::bad_request(format!("error decoding YAML: {error}")))?;
                 if !applied.is_object() {
@@ -86,7 +86,8 @@ impl PatchDocument {
         }
     }
 
-    /// Returns whether [`apply_to`](Self::apply_to) also updates `managedFields`, as for an apply. For another patch, the caller does it.
+    /// Returns whether [`apply_to`](Self::apply_to) also updates `managedFields`: it does so for an apply only. After any other patch, the
+    /// caller has to update them.
     pub(super) fn has_ownership(&self) -> bool {
         matches!(self, Self::Apply(_))
     }
@@ -124,7 +125,10 @@ impl PatchDocument {
     }
 }
 
-/// Applies an object to the live one, or creates it if `live` is `None`.
+/// Returns the live object after a server-side apply of `applied`, or the new object if `live` is `None`.
+///
+/// # Errors
+/// 400 if the applied object is invalid or has `managedFields`, and 409 if other managers own the changed fields and `force` is not set.
 fn apply_object(
     request: ObjectRequest<'_>,
     applied: &Value,

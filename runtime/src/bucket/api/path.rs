@@ -19,7 +19,7 @@ pub(super) struct ApiPath {
 }
 
 impl ApiPath {
-    /// Parses a path; `None` if it is none of objects.
+    /// Splits the path of a request into its parts, and decodes their percent escapes; `None` if the path is not that of objects.
     pub(super) fn parse(path: &str) -> Option<Self> {
         let decoded = |part| percent_decode_str(part).decode_utf8_lossy();
         let parts: Vec<Cow<'_, str>> = path.split('/').filter(|part| !part.is_empty()).map(decoded).collect();
@@ -30,7 +30,7 @@ impl ApiPath {
             _ => return None,
         };
         let (namespace, rest) = match rest {
-            // The Namespaces themselves have no plural after their name.
+            // In `/namespaces/<name>`, `namespaces` is the plural of the kind Namespace.
             ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (*namespace, rest),
             rest => ("", rest),
         };
@@ -45,7 +45,7 @@ impl ApiPath {
         Some(Self { group, version, plural, namespace, name, subresource })
     }
 
-    /// Returns whether the path is of objects of the kind, in its version.
+    /// Returns whether the path is that of objects of the kind, in its version.
     pub(super) fn is_of(&self, kind: &Kind) -> bool {
         self.group == kind.group && self.version == kind.version && self.plural == kind.plural
     }

@@ -42,7 +42,7 @@ impl ObjectSelector {
     /// Parses the selectors of a request.
     ///
     /// # Errors
-    /// 400 for a selector that is not valid, or for a field that no selector of custom resources supports.
+    /// 400 for an invalid selector, and for a field other than `metadata.name` and `metadata.namespace`.
     pub(super) fn parse(namespace: &str, options: &CallOptions) -> Result<Self, ApiFailure> {
         let labels = split_requirements(&options.label_selector).map(LabelRequirement::parse);
         let fields = split_fields(&options.field_selector).into_iter().map(|part| FieldRequirement::parse(&part));
@@ -60,7 +60,7 @@ impl ObjectSelector {
             && self.match_labels(labels)
     }
 
-    /// Returns whether the selector names this object.
+    /// Returns whether the selector can match only the object of this name, because it has the requirement `metadata.name=<name>`.
     pub(super) fn names(&self, namespace: &str, name: &str) -> bool {
         self.is_in_namespace(namespace)
             && self
@@ -74,7 +74,7 @@ impl ObjectSelector {
         self.namespace.is_empty() || self.namespace == namespace
     }
 
-    /// Returns whether labels, as JSON text, meet all requirements of the selector.
+    /// Returns whether labels meet all requirements of the label selector. `labels` is a JSON object, or empty if there are no labels.
     fn match_labels(&self, labels: &str) -> bool {
         if self.labels.is_empty() {
             return true;
@@ -86,7 +86,7 @@ impl ObjectSelector {
     }
 }
 
-/// Splits a label selector at the commas outside of parentheses.
+/// Splits a label selector at the commas that are not in parentheses, as in `a in (b,c),d`.
 fn split_requirements(selector: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;
     let parts = selector.split(move |character: char| {
@@ -131,17 +131,17 @@ impl LabelRequirement {
         Ok(Self { label: label.to_owned(), operator })
     }
 
-    /// Splits a requirement into its label and operator; `None` if it has no known operator.
+    /// Splits a requirement into its label and its operator with the values; `None` if the operator or a value is invalid.
     fn split(part: &str) -> Option<(&str, LabelOperator)> {
         if let Some(label) = part.strip_prefix('!') {
             return Some((label, LabelOperator::Absent));
         }
-        let one = |value: &str| vec![value.trim().to_owned()];
+        let single = |value: &str| vec![value.trim().to_owned()];
         if let Some((label, value)) = part.split_once("!=") {
-            return Some((label, LabelOperator::NotIn(one(value))));
+            return Some((label, LabelOperator::NotIn(single(value))));
         }
         if let Some((label, value)) = part.split_once('=') {
-            return Some((label, LabelOperator::In(one(value.strip_prefix('=').unwrap_or(value)))));
+            return Some((label, LabelOperator::In(single(value.strip_prefix('=').unwrap_or(value)))));
         }
         if let Some((label, value)) = part.split_once('>') {
             return Some((label, LabelOperator::Greater(value.trim().parse().ok()?)));
@@ -161,7 +161,7 @@ impl LabelRequirement {
 
     /// Returns whether the value of the label is as required; `None` if the object doesn't have the label.
     fn matches(&self, value: Option<&str>) -> bool {
-        let is_one_of = |values: &[String]| value.is_some_and(|value| values.iter().any(|one| one == value));
+        let is_one_of = |values: &[String]| value.is_some_and(|value| values.iter().any(|allowed| allowed == value));
         let number = || value.and_then(|value| value.parse::<i64>().ok());
         match &self.operator {
             LabelOperator::In(values) => is_one_of(values),
@@ -200,14 +200,14 @@ impl FieldRequirement {
     }
 }
 
-/// Resolves the escapes `\,`, `\=` and `\\` of a value.
+/// Removes the backslashes of the escapes `\,`, `\=` and `\\` from a value.
 fn unescape(value: &str) -> String {
     let mut is_escaped = false;
-    let keeps = |character: &char| {
+    let is_content = |character: &char| {
         is_escaped = *character == '\\' && !is_escaped;
         !is_escaped
     };
-    value.chars().filter(keeps).collect()
+    value.chars().filter(is_content).collect()
 }
 
 #[cfg(test)]
@@ -215,6 +215,7 @@ fn unescape(value: &str) -> String {
 mod tests {
     use super::*;
 
+    /// Parses a label selector and a field selector for all namespaces.
     fn selector(labels: &str, fields: &str) -> Result<ObjectSelector, ApiFailure> {
         let mut options = CallOptions::default();
         options.label_selector = labels.to_owned();

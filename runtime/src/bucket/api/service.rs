@@ -28,7 +28,7 @@ pub(crate) struct BucketApi {
     kinds: Arc<[ServedKind]>,
 }
 
-/// A kind with its view, which is started by the first list or watch.
+/// A kind with its view, an index of its objects that a task keeps up to date. The first list or watch starts the task.
 #[derive(Debug)]
 struct ServedKind {
     store: Arc<KindStore>,
@@ -47,7 +47,7 @@ impl BucketApi {
         Self { kinds: kinds.into_iter().map(served).collect() }
     }
 
-    /// Returns whether a path is that of objects of one of the kinds.
+    /// Returns whether the path of a request is that of objects of a kind in a bucket.
     pub(crate) fn serves(&self, path: &str) -> bool {
         ApiPath::parse(path).is_some_and(|path| self.kind_of(&path).is_some())
     }
@@ -56,7 +56,7 @@ impl BucketApi {
         self.kinds.iter().find(|served| path.is_of(&served.store.kind.kind))
     }
 
-    /// Answers a request. A path that is none of the kinds or of their discovery does not exist.
+    /// Answers a request: a request for objects of a kind in a bucket, or a discovery request. Any other path is answered with 404.
     pub(crate) async fn respond(&self, request: Request<kube::client::Body>) -> Response<Body> {
         let (parts, body) = request.into_parts();
         let path = ApiPath::parse(parts.uri.path());
@@ -78,7 +78,8 @@ impl BucketApi {
 }
 
 impl ServedKind {
-    /// Returns the view. The first call starts its task, and so does the first call after the task has ended.
+    /// Returns the view, the index of the objects of the kind. Starts its task if it does not run: at the first call, and after the task
+    /// has ended with the tokio runtime that ran it.
     fn view(&self) -> Arc<BucketView> {
         let mut view = self.view.lock();
         if view.as_ref().is_some_and(FollowedView::has_ended) {
@@ -87,10 +88,10 @@ impl ServedKind {
         view.get_or_insert_with(|| FollowedView::start(self.store.clone())).view.clone()
     }
 
-    /// Handles a call at a path of the kind.
+    /// Answers a request for objects of the kind, by its verb.
     ///
     /// # Errors
-    /// 404 for a path that the kind does not have, 405 for an unsupported verb, and the error of the verb.
+    /// 404 for an unknown subresource and for a namespace of a cluster-scoped kind, 405 for an unsupported verb, and the error of the verb.
     async fn respond(&self, path: &ApiPath, call: &ApiCall) -> Result<Response<Body>, RequestError> {
         let kind = &self.store.kind;
         let has_path = match path.subresource.as_str() {
@@ -138,7 +139,7 @@ impl ServedKind {
     }
 }
 
-/// Reads an object.
+/// Answers a request for one object, which is read from the bucket.
 async fn get(request: ObjectRequest<'_>) -> Result<Response<Body>, RequestError> {
     let key = request.key().ok_or_else(|| request.not_found())?;
     let resolved = request.store.resolve(&key).await?.ok_or_else(|| request.not_found())?;

@@ -50,6 +50,7 @@ pub(super) struct InvalidValue {
 }
 
 impl InvalidValue {
+    /// Returns the value of an entry that is invalid because of `why`. The uid is read from it if it is JSON.
     pub(super) fn new(entry: &BucketEntry, why: String) -> Self {
         let value: Value = serde_json::from_slice(&entry.value).unwrap_or_default();
         Self { revision: entry.revision, uid: text(&value, &["metadata", "uid"]).to_owned(), why }
@@ -57,10 +58,11 @@ impl InvalidValue {
 }
 
 impl StoredObject {
-    /// Decodes the value of an entry. The name and the namespace are those of its key.
+    /// Decodes the value of an entry. The name and the namespace come from its key, and the field `opgen`, which the API adds to its
+    /// values, tells whether another client has changed the desired state since.
     ///
     /// # Errors
-    /// Fails with the reason if the value is no JSON object, or one of another kind.
+    /// The reason, as text, if the value is no JSON object, is of another kind, or has a field of the metadata with a wrong type.
     pub(super) fn decode(kind: &BucketKind, name: &KeyedName, entry: &BucketEntry) -> Result<Self, String> {
         let mut object: Value =
             serde_json::from_slice(&entry.value).map_err(|error| format!("it is no JSON: {error}"))?;
@@ -91,13 +93,14 @@ impl StoredObject {
     }
 }
 
-/// Encodes an object as the value of its entry or of its claim.
+/// Encodes an object as the value of its entry or of its claim, which is the copy of an object with finalizers in a second entry. Adds the
+/// field `opgen` with the digest of the desired state, and in a claim whether the object has lost its entry.
 pub(super) fn encode(kind: &BucketKind, object: &Value, form: ValueForm) -> Vec<u8> {
     let mut stored = object.clone();
     let metadata = metadata_mut(&mut stored);
     metadata.remove("resourceVersion");
     if form == ValueForm::Claim {
-        // They are large, and of no use in a copy. A detached claim is no copy: the object is there only.
+        // `managedFields` are large, and a copy does not need them. A detached claim is not a copy: only the claim has the object.
         metadata.remove("managedFields");
     }
     let mut notes = Map::new();
@@ -113,7 +116,8 @@ pub(super) fn encode(kind: &BucketKind, object: &Value, form: ValueForm) -> Vec<
     stored.to_string().into_bytes()
 }
 
-/// Returns the digest of the desired state of an object; empty for a kind without a generation, which needs none.
+/// Returns a digest of the desired state of an object, which does not depend on the order of fields. It is empty for a kind without a
+/// generation: there, a change by another client has no effect on the metadata.
 fn digest(kind: &BucketKind, object: &Value) -> String {
     if !kind.has_generation {
         return String::new();

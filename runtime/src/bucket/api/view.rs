@@ -90,7 +90,8 @@ impl ShownObject {
 }
 
 impl ViewedKey {
-    /// Returns whether the entry alone determines the object that watches show, so that the claim need not be read.
+    /// Returns whether the entry alone determines the object that watches show, so that the claim (the copy of an object with finalizers in
+    /// a second entry) need not be read: there is no claim, or it is a mere copy of the shown object.
     pub(super) fn is_in_entry(&self) -> bool {
         match (&self.shown, &self.claim) {
             _ if self.is_invalid => false,
@@ -102,7 +103,8 @@ impl ViewedKey {
 }
 
 impl ViewedClaim {
-    /// Returns whether an entry with this uid has the whole claimed object, so that the claim adds nothing to it.
+    /// Returns whether an entry with this uid needs nothing from the claim, the copy of an object with finalizers in a second entry: both
+    /// are the same object, which is in its entry and is not being deleted.
     pub(super) fn covers(&self, uid: &Uid) -> bool {
         self.is_plain && self.uid == *uid
     }
@@ -124,16 +126,16 @@ impl BucketView {
         self.state.lock().position
     }
 
-    /// Returns the position of the last change, and the revision up to which all changes are known.
+    /// Returns the position of the last change, and the bucket revision up to which the view has all changes.
     pub(super) fn progress(&self) -> (u64, u64) {
         let state = self.state.lock();
         (state.position, state.reached)
     }
 
-    /// Waits for the first list.
+    /// Waits until the view has the first complete list of the entries.
     ///
     /// # Errors
-    /// The bucket is unavailable if it does not answer in time. The error of the task if it can't follow the entries.
+    /// The bucket counts as unavailable if the list does not end in time. Returns the error of the task if it can't watch the bucket.
     pub(super) async fn wait_until_synced(&self) -> Result<(), BucketError> {
         let is_decided = |state: &ViewState| state.is_synced || state.failure.is_some();
         if !self.wait(Instant::now() + SYNC_TIMEOUT, is_decided).await {
@@ -142,12 +144,13 @@ impl BucketView {
         self.state.lock().failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Waits until the changes up to a revision are known, at most for a time.
+    /// Waits until the view has all changes up to a revision, at most for the duration `limit`.
     pub(super) async fn wait_for_revision(&self, revision: u64, limit: Duration) {
         self.wait(Instant::now() + limit, |state| state.reached >= revision).await;
     }
 
-    /// Waits for a condition; returns whether it holds.
+    /// Waits until the state meets a condition, and returns whether it does. Returns false at the deadline, and when the task of the view
+    /// ends.
     async fn wait(&self, deadline: Instant, condition: impl Fn(&ViewState) -> bool) -> bool {
         let mut wake = self.subscribe();
         loop {
@@ -161,12 +164,13 @@ impl BucketView {
         }
     }
 
-    /// Returns the number of the first change after a position; `None` if changes after it are forgotten.
+    /// Returns the number at which a watch from a position starts to [`read`](Self::read) changes; `None` if changes after the position
+    /// have been dropped from the window.
     pub(super) fn first_after(&self, position: u64) -> Option<u64> {
         self.state.lock().window.first_after(position)
     }
 
-    /// Reads the change with a number.
+    /// Reads the change with this number from the window of the last changes. All changes that are there are delivered before a failure.
     pub(super) fn read(&self, number: u64) -> ViewRead {
         let state = self.state.lock();
         match (state.window.get(number), &state.failure) {
@@ -177,18 +181,19 @@ impl BucketView {
         }
     }
 
-    /// Returns what is known of a key.
+    /// Returns the state of a key: the object that watches show, its claim, and whether its value is invalid.
     pub(super) fn key(&self, key: &str) -> ViewedKey {
         self.state.lock().keys.get(key).cloned().unwrap_or_default()
     }
 
-    /// Returns whether the object that is shown for a key is that of this revision, so that the entry with the revision is valid.
+    /// Returns whether watches show the object of a key in this revision. The entry with this revision is then known to be valid.
     pub(super) fn shows(&self, key: &str, revision: u64) -> bool {
         let state = self.state.lock();
         state.keys.get(key).and_then(|viewed| viewed.shown.as_ref()).is_some_and(|shown| shown.revision == revision)
     }
 
-    /// Returns the last state of an object that the window has; `None` if it has none, or if the object is removed.
+    /// Returns the latest state of an object in the window of the last changes; `None` if the window has no change of the object, or if the
+    /// latest change removed it.
     pub(super) fn last_object(&self, namespace: &str, name: &str) -> Option<Value> {
         let state = self.state.lock();
         let change = state.window.last_of(namespace, name).filter(|change| change.after.is_some())?;
@@ -205,7 +210,7 @@ impl BucketView {
         self.change_key(key, |viewed| viewed.is_invalid = is_invalid);
     }
 
-    /// Changes the state of a key, and forgets the key if nothing is known of it then.
+    /// Applies `change` to the state of a key. Removes the key if its state is empty then.
     fn change_key(&self, key: &str, change: impl FnOnce(&mut ViewedKey)) {
         let mut state = self.state.lock();
         let viewed = state.keys.entry(key.into()).or_default();
@@ -220,19 +225,21 @@ impl BucketView {
         self.state.lock().failure = failure;
     }
 
-    /// Records that all changes up to a revision are in the state.
+    /// Records that the state has all changes up to a revision.
     pub(super) fn advance(&self, revision: u64) {
         let mut state = self.state.lock();
         state.position = state.position.max(revision);
         state.reached = state.reached.max(revision);
     }
 
-    /// Shows the object of a key after a write with the revision `reached`; `None` if there is no object. An object with a later revision
-    /// is not shown yet: the event of its own write follows.
+    /// Updates the object of a key after an event of the bucket with the revision `reached`, and adds the change to the window, from which
+    /// watches read it. `object` is the object with its revision; `None` if it is gone. An object with a revision after `reached` is
+    /// ignored for now: the event of its own write follows. An object with another uid is recorded as a deletion and a creation.
     pub(super) fn show(&self, name: &KeyedName, key: &str, object: Option<(&Value, u64)>, reached: u64) {
         let mut state = self.state.lock();
         let ViewState { keys, window, position: last, .. } = &mut *state;
-        // The removal of a key without a deletion event is found later, at a revision that watches have passed: it gets the next position.
+        // The revision may be one that watches have already passed, for example of a removal that is found late. The change then gets the
+        // next position, so that no watch misses it.
         let position = reached.max(*last + 1);
         let viewed = keys.entry(key.into()).or_default();
         let change = |before: Option<&ShownObject>, after: Option<Box<str>>, json: Value| ObjectChange {
@@ -280,7 +287,7 @@ impl BucketView {
         }
     }
 
-    /// Returns a removed object with its known metadata, and no other fields.
+    /// Returns a removed object for the event of its deletion. It has the metadata that the view knows and no other fields.
     fn last_metadata(&self, name: &KeyedName, last: &ShownObject, version: u64) -> Value {
         let KeyedName { namespace, name } = name;
         let mut metadata = json!({"name": name, "uid": last.uid.to_string(), "resourceVersion": version.to_string()});
@@ -293,8 +300,9 @@ impl BucketView {
         json!({"apiVersion": self.kind.api_version(), "kind": self.kind.kind, "metadata": metadata})
     }
 
-    /// Replaces the state by a list of all keys, which has the changes up to `newest`. Watches end if they have missed a change, and all
-    /// versions of before are expired. Returns the keys that are gone.
+    /// Replaces the state by a complete list of the keys, whose highest revision is `newest`, and returns the keys that are gone. If the
+    /// list differs from the state, changes have been missed: the window is reset, so that running watches end and earlier versions are
+    /// expired.
     pub(super) fn replace(&self, keys: BTreeMap<Box<str>, ViewedKey>, newest: u64) -> Vec<Box<str>> {
         let mut state = self.state.lock();
         (state.failure, state.reached) = (None, newest);
@@ -302,7 +310,7 @@ impl BucketView {
             state.position = state.position.max(newest);
             return Vec::new();
         }
-        // The list need not have a revision that is higher than the last one: lost deletions leave none in it.
+        // The revisions in the list may all be lower than the last position, since a missed deletion leaves no entry.
         let position = if state.is_synced { newest.max(state.position + 1) } else { newest };
         let gone = state.keys.keys().filter(|key| !keys.contains_key(*key)).cloned().collect();
         state.keys = keys;

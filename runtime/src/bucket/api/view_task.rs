@@ -25,7 +25,7 @@ pub(super) struct FollowedView {
 }
 
 impl FollowedView {
-    /// Starts the task.
+    /// Starts a task that watches the bucket of the kind, and returns it with its view.
     pub(super) fn start(store: Arc<KindStore>) -> Self {
         let (wake, woken) = watch::channel(0);
         let view = Arc::new(BucketView::new(&store, woken));
@@ -34,7 +34,7 @@ impl FollowedView {
         Self { view, task }
     }
 
-    /// Returns whether the task has ended, as it does with its runtime.
+    /// Returns whether the task has ended, for example with the tokio runtime that ran it.
     pub(super) fn has_ended(&self) -> bool {
         self.task.is_finished()
     }
@@ -65,7 +65,7 @@ struct ViewListing {
 }
 
 impl ViewTask {
-    /// Follows the watch of the bucket and updates the view, until the watch ends.
+    /// Watches the bucket and updates the view with each event, until the watch ends. Wakes the readers of the view after each event.
     async fn run(mut self) {
         let mut events = self.store.kind.bucket.watch();
         while let Some(event) = events.next().await {
@@ -77,7 +77,7 @@ impl ViewTask {
         }
     }
 
-    /// Handles an event of the bucket. The entries of a list are collected, and replace the view at its end.
+    /// Handles an event of the bucket. The entries of a list are collected, and replace the state of the view when the list ends.
     async fn handle(&mut self, event: BucketEvent) {
         match event {
             BucketEvent::ListStarted => self.listing = Some(ViewListing::default()),
@@ -91,7 +91,7 @@ impl ViewTask {
                 }
             }
             BucketEvent::Removed { key, revision } => {
-                // The end of the list decides about a key that is removed before.
+                // Before the list ends, a removal needs no handling: at its end, the view drops the keys that are not in it.
                 if self.listing.is_none() {
                     self.remove(&key, revision).await;
                 }
@@ -99,23 +99,23 @@ impl ViewTask {
         }
     }
 
-    /// Replaces the view by a complete list. An object to which its claim contributes is read first, and an object whose value has become
-    /// invalid stays as it was.
+    /// Replaces the state of the view by a complete list. Before that, it reads each object whose claim (the copy of an object with
+    /// finalizers in a second entry) adds to its entry. An object whose value has become invalid stays in its last valid state.
     async fn finish_list(&self, listing: ViewListing) {
         let ViewListing { mut keys, newest } = listing;
         for (key, viewed) in &mut keys {
-            let before = viewed.is_invalid.then(|| self.view.key(key).shown).flatten();
-            if before.is_some() {
+            let last_valid = viewed.is_invalid.then(|| self.view.key(key).shown).flatten();
+            if last_valid.is_some() {
                 self.keep_last_valid(key);
             }
             if !viewed.is_in_entry() {
                 let resolved = self.resolve(key).await;
                 let shown = |object: ResolvedObject| ShownObject::new(&object.object, object.revision);
-                // A state that is newer than the list is shown when its event comes.
+                // A state that is newer than the list is left out: the event of its write follows.
                 let resolved = resolved.map(|object| object.filter(|object| object.revision <= newest).map(shown));
-                viewed.shown = resolved.unwrap_or_else(|| before.or_else(|| viewed.shown.take()));
+                viewed.shown = resolved.unwrap_or_else(|| last_valid.or_else(|| viewed.shown.take()));
             } else if let Some(shown) = viewed.shown.as_mut().filter(|shown| shown.uid.is_empty()) {
-                shown.uid = self.store.kept_uid(key, shown.revision);
+                shown.uid = self.store.fallback_uid(key, shown.revision);
             }
         }
         for key in self.view.replace(keys, newest) {
@@ -123,7 +123,7 @@ impl ViewTask {
         }
     }
 
-    /// Handles a new value of a key.
+    /// Handles a new value of a key: of an object, or of a claim, which is the copy of an object with finalizers in a second entry.
     async fn put(&self, entry: &BucketEntry) {
         match meaning(&self.store.kind.kind, &entry.key) {
             KeyMeaning::Object(name) => self.put_object(&name, entry).await,
@@ -131,7 +131,7 @@ impl ViewTask {
                 if let Some(claim) = read_claim(&self.store, key, entry) {
                     self.view.set_claim(key, Some(claim));
                 }
-                self.refresh_claimed(key, entry.revision).await;
+                self.refresh_if_claim_matters(key, entry.revision).await;
             }
             KeyMeaning::Reserved => {}
             KeyMeaning::Invalid => self.store.warn_of_invalid_key(entry),
@@ -139,8 +139,8 @@ impl ViewTask {
         self.advance(entry.revision);
     }
 
-    /// Handles a written object key: shows its object, or keeps the last valid one if the entry is invalid. A key with a claim
-    /// is read again.
+    /// Handles a new value of the key of an object: updates the object in the view, or keeps its last valid state if the value is invalid.
+    /// If the claim (the copy of an object with finalizers in a second entry) adds to the entry, it reads both again.
     async fn put_object(&self, name: &KeyedName, entry: &BucketEntry) {
         let viewed = self.view.key(&entry.key);
         let read = self.store.read_entry(name, Some(entry));
@@ -151,15 +151,15 @@ impl ViewTask {
             true => {}
             false => self.store.set_last_valid(&entry.key, None),
         }
-        let is_plain = match (&read.stored, &viewed.claim) {
+        let is_in_entry_alone = match (&read.stored, &viewed.claim) {
             (Some(stored), Some(claim)) => claim.covers(&uid(&stored.object).into()),
             (Some(_), None) => true,
-            // An invalid value without a claim: the object is shown as it was.
+            // The value is invalid and there is no claim: the view keeps the last valid state.
             (None, None) => return,
-            // An invalid value: the object is read from the claim from now on.
+            // The value is invalid: the object is read from the claim from now on.
             (None, Some(_)) => false,
         };
-        if !is_plain {
+        if !is_in_entry_alone {
             return self.refresh(&entry.key, entry.revision, false).await;
         }
         if let BucketKeyState::Object(object) = self.store.key_state(&entry.key, read, None) {
@@ -167,7 +167,8 @@ impl ViewTask {
         }
     }
 
-    /// Keeps the last valid object of a key whose value has become invalid, for lists.
+    /// Stores the last valid object of a key whose value has become invalid, so that lists can return it. It is taken from the window of
+    /// the last changes, and not stored if the window does not have it any more.
     fn keep_last_valid(&self, key: &str) {
         let Some(name) = object_name(&self.store.kind.kind, key) else { return };
         if let Some(object) = self.view.last_object(&name.namespace, &name.name) {
@@ -175,7 +176,7 @@ impl ViewTask {
         }
     }
 
-    /// Handles the removal of a key.
+    /// Handles the removal of a key: of an object, or of a claim, which is the copy of an object with finalizers in a second entry.
     async fn remove(&self, key: &str, revision: u64) {
         match meaning(&self.store.kind.kind, key) {
             KeyMeaning::Object(name) => {
@@ -192,7 +193,7 @@ impl ViewTask {
                 let viewed = self.view.key(key);
                 self.view.set_claim(key, None);
                 if !viewed.is_in_entry() {
-                    // Without the claim, an invalid value can't be read: then the object is gone.
+                    // An object with an invalid value was read from the claim, and is gone with it.
                     self.refresh(key, revision, viewed.is_invalid).await;
                 }
             }
@@ -201,35 +202,39 @@ impl ViewTask {
         self.advance(revision);
     }
 
-    /// Shows the object of a key again after a change of its claim, unless the entry alone determines the object.
-    async fn refresh_claimed(&self, key: &str, revision: u64) {
+    /// Reads the object of a key again after a change of its claim (the copy of an object with finalizers in a second entry), unless the
+    /// entry alone determines the object.
+    async fn refresh_if_claim_matters(&self, key: &str, revision: u64) {
         if !self.view.key(key).is_in_entry() {
             self.refresh(key, revision, false).await;
         }
     }
 
-    /// Reads the object of a key, and shows it. An object that can't be read stays as it was, or is shown as removed if `ends_unread`.
-    async fn refresh(&self, key: &str, revision: u64, ends_unread: bool) {
+    /// Reads the object of a key from the bucket, and updates it in the view. If its value is invalid or can't be read, the view keeps the
+    /// object, or drops it if `drops_unreadable` is true.
+    async fn refresh(&self, key: &str, revision: u64, drops_unreadable: bool) {
         let Some(name) = object_name(&self.store.kind.kind, key) else { return };
-        let Some(object) = self.resolve(key).await.or(ends_unread.then_some(None)) else { return };
+        let Some(object) = self.resolve(key).await.or(drops_unreadable.then_some(None)) else { return };
         self.show(&name, key, object.as_ref(), revision);
         if object.is_none() {
             self.store.forget(key);
         }
     }
 
-    /// Shows the object of a key in the view; `None` if there is no object.
+    /// Updates the object of a key in the view, for an event with the revision `position`; `None` if the object is gone.
     fn show(&self, name: &KeyedName, key: &str, object: Option<&ResolvedObject>, position: u64) {
         let object = object.map(|object| (&object.object, object.revision));
         self.view.show(name, key, object, position);
     }
 
+    /// Records that the view has all changes up to a revision, and that the bucket answers.
     fn advance(&self, revision: u64) {
         self.view.set_failure(None);
         self.view.advance(revision);
     }
 
-    /// Reads the object of a key, and waits until the bucket answers. `None` if it can't be read or marked: then it stays as it was.
+    /// Reads the object of a key, and tries again until the bucket answers. Returns `Some(None)` if there is no object, and `None` if its
+    /// value is invalid or the bucket refuses the request, for example for lack of permission.
     async fn resolve(&self, key: &str) -> Option<Option<ResolvedObject>> {
         loop {
             match self.store.resolve(key).await {
@@ -243,7 +248,7 @@ impl ViewTask {
                     self.wake.send_modify(|count| *count += 1);
                     sleep(RETRY_DELAY).await;
                 }
-                // A warning names the invalid value.
+                // The value is invalid. `KindStore` has logged a warning.
                 Err(RequestError::Failure(_)) => return None,
                 Err(RequestError::Bucket(error)) => {
                     let claim = claim_key(key);
@@ -256,7 +261,8 @@ impl ViewTask {
 }
 
 impl ViewListing {
-    /// Adds an entry of the list.
+    /// Adds an entry of the list to the state of its key: an object, or a claim, which is the copy of an object with finalizers in a second
+    /// entry.
     fn add(&mut self, store: &KindStore, entry: &BucketEntry) {
         self.newest = self.newest.max(entry.revision);
         match meaning(&store.kind.kind, &entry.key) {
@@ -284,7 +290,7 @@ impl ViewListing {
     }
 }
 
-/// Returns what the view knows of a claim.
+/// Decodes a claim, the copy of an object with finalizers in a second entry, for the view; `None` if it is invalid.
 fn read_claim(store: &KindStore, key: &str, entry: &BucketEntry) -> Option<ViewedClaim> {
     let name = object_name(&store.kind.kind, key)?;
     let claim = store.read_claim(&name, entry).stored?;

@@ -1,4 +1,4 @@
-//! Answers watches with a stream of events.
+//! Handles watch requests: streams the changes of the selected objects of a kind as events.
 
 use super::{
     call::ApiCall,
@@ -45,8 +45,9 @@ struct WatchEvents {
     is_done: bool,
 }
 
-/// Starts a watch from a version. Without one, or with `sendInitialEvents=true`, it begins with the current objects; without one and with
-/// `sendInitialEvents=false`, it begins now.
+/// Starts a watch, and returns its events as the body of the response. With a resourceVersion, the events are the changes after it. Without
+/// a resourceVersion (or with 0), or with `sendInitialEvents=true`, the watch begins with an event for each current object. Without a
+/// resourceVersion and with `sendInitialEvents=false`, it has only the changes from now on.
 pub(super) async fn watch(request: ObjectRequest<'_>, view: &Arc<BucketView>) -> Result<Body, RequestError> {
     let options = &request.call.options;
     let selector = ObjectSelector::parse(request.namespace, options)?;
@@ -87,7 +88,7 @@ impl WatchEvents {
         let (now, kind) = (Instant::now(), request.kind().clone());
         let duration = options.timeout_seconds.filter(|seconds| *seconds > 0);
         let duration = duration.map_or(DEFAULT_DURATION, Duration::from_secs);
-        // The number of a forgotten change, so that the first read finds that it is expired.
+        // If changes after the version have been dropped, the number is one that no change has: the first read finds the watch expired.
         let next = view.first_after(after).unwrap_or(u64::MAX);
         Self {
             wake: view.subscribe(),
@@ -146,8 +147,9 @@ impl WatchEvents {
         }
     }
 
-    /// Waits for a change, and returns a bookmark if it is time for one. `Some(None)` if the view is to be read again, `None` at the end of
-    /// the watch.
+    /// Returns a bookmark if it is time for one, and otherwise waits for the next change, the next bookmark or the end of the watch.
+    /// Returns `Some(None)` if the caller has to read the view again, and `None` at the end of the watch. `position` is that of the last
+    /// change.
     async fn wait(&mut self, position: u64) -> Option<Option<Vec<u8>>> {
         let now = Instant::now();
         if now >= self.deadline {
@@ -160,15 +162,15 @@ impl WatchEvents {
         let until = self.next_bookmark.filter(|time| *time > now).map_or(self.deadline, |time| time.min(self.deadline));
         tokio::select! {
             biased;
-            // The sender is dropped with the task of the view: the watch ends.
+            // An error means that the task of the view has ended: the watch ends, too.
             changed = self.wake.changed() => changed.ok()?,
             () = sleep_until(until) => {}
         }
         Some(None)
     }
 
-    /// Returns the event of a change; `None` if the selector matches neither before nor after it. An object that starts to match is
-    /// reported as added, and one that no longer matches as deleted.
+    /// Returns the event of a change; `None` if the selector matches the object neither before nor after it. An object that starts to match
+    /// is reported as added, and an object that no longer matches as deleted.
     fn change_event(&self, change: &ObjectChange) -> Option<Vec<u8>> {
         let is_selected = |labels: &Option<Box<str>>| {
             let labels = labels.as_deref();
@@ -187,7 +189,8 @@ impl WatchEvents {
         Some(event(event_type, partial_metadata(&object).to_string().as_bytes()))
     }
 
-    /// Returns a bookmark: all changes up to its version are sent.
+    /// Returns a bookmark event, which says that all changes up to its version are sent. With `is_initial_end`, it also marks the end of
+    /// the initial objects, as `sendInitialEvents` requires.
     fn bookmark(&self, version: u64, is_initial_end: bool) -> Vec<u8> {
         let kind = &self.kind.kind;
         let (kind, api_version) = if self.is_metadata_only {
@@ -203,7 +206,7 @@ impl WatchEvents {
         event("BOOKMARK", object.to_string().as_bytes())
     }
 
-    /// Returns the last event of the watch, which is a failure.
+    /// Ends the watch, and returns its last event, which has the failure.
     fn end_with(&mut self, failure: &ApiFailure) -> Vec<u8> {
         self.is_done = true;
         event("ERROR", failure.status().to_string().as_bytes())

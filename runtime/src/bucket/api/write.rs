@@ -7,8 +7,8 @@ use super::{
     fields,
     metadata::metadata_causes,
     object::{
-        at, finalizers, generation, has_same_desired_state, is_deleting, is_same_but_for, map_mut, metadata_mut, name,
-        resource_version, set, uid,
+        at, finalizers, generation, has_same_desired_state, is_deleting, is_equal_ignoring, map_mut, metadata_mut,
+        name, resource_version, set, uid,
     },
     object_key::KeyedName,
     object_request::ObjectRequest,
@@ -36,7 +36,7 @@ enum Ownership {
     Done,
 }
 
-/// Handles a create.
+/// Handles a create request: stores the object of the body, which must have no resourceVersion.
 pub(super) async fn create(request: ObjectRequest<'_>) -> Result<WrittenObject, RequestError> {
     let mut object = request.decode_body()?;
     if resource_version(&object).is_some() {
@@ -48,8 +48,8 @@ pub(super) async fn create(request: ObjectRequest<'_>) -> Result<WrittenObject, 
     create_object(request, object, Ownership::Unknown).await
 }
 
-/// Handles an update. It is repeated after a conflict in the bucket. If the object has a resourceVersion, the repetition fails with a
-/// 409, since that version is not the current one any more.
+/// Handles an update request, which is tried again after a conflict in the bucket. If the object of the body has a resourceVersion, the
+/// second attempt fails with 409, since the conflicting write has changed the version.
 pub(super) async fn replace(request: ObjectRequest<'_>) -> Result<WrittenObject, RequestError> {
     let mut object = request.decode_body()?;
     if name(&object).is_empty() {
@@ -59,7 +59,7 @@ pub(super) async fn replace(request: ObjectRequest<'_>) -> Result<WrittenObject,
     request.store.retry_conflicts(request.name, || replace_current(request, &object)).await
 }
 
-/// Replaces the current state of the object of the path.
+/// Makes one attempt of [`replace`]: reads the requested object, and replaces it by the object of the body.
 async fn replace_current(request: ObjectRequest<'_>, object: &Value) -> Result<WrittenObject, RequestError> {
     let current = find(request).await?.ok_or_else(|| request.not_found())?;
     if resource_version(object).is_none() && needs_version(request) {
@@ -70,13 +70,13 @@ async fn replace_current(request: ObjectRequest<'_>, object: &Value) -> Result<W
     update_object(request, &current, object.clone(), Ownership::Unknown).await
 }
 
-/// Handles a patch, which is applied again after a conflict. An apply creates an object that does not exist.
+/// Handles a patch request, which is tried again after a conflict in the bucket. A server-side apply creates an object that does not exist.
 pub(super) async fn patch(request: ObjectRequest<'_>) -> Result<WrittenObject, RequestError> {
     PatchDocument::check_options(request)?;
     request.store.retry_conflicts(request.name, || patch_current(request)).await
 }
 
-/// Patches the current state of the object of the path.
+/// Makes one attempt of [`patch`]: reads the requested object and patches it, or creates it if the patch is an apply and it does not exist.
 async fn patch_current(request: ObjectRequest<'_>) -> Result<WrittenObject, RequestError> {
     match find(request).await? {
         Some(current) => patch_object(request, &PatchDocument::parse(request)?, &current).await,
@@ -87,7 +87,7 @@ async fn patch_current(request: ObjectRequest<'_>) -> Result<WrittenObject, Requ
     }
 }
 
-/// Reads the object of the path; `None` if it does not exist.
+/// Reads the requested object; `None` if it does not exist.
 async fn find(request: ObjectRequest<'_>) -> Result<Option<ResolvedObject>, RequestError> {
     match request.key() {
         Some(key) => request.store.resolve(&key).await,
@@ -95,8 +95,8 @@ async fn find(request: ObjectRequest<'_>) -> Result<Option<ResolvedObject>, Requ
     }
 }
 
-/// Returns whether an update must name the version that it replaces. As in kube-apiserver, it must for custom kinds (which have a
-/// generation here) and Leases.
+/// Returns whether an update must have a resourceVersion. As in kube-apiserver, it must for Leases and for custom kinds, which are the
+/// kinds with a generation here.
 fn needs_version(request: ObjectRequest<'_>) -> bool {
     let kind = request.kind();
     kind.has_generation || kind.kind.group == "coordination.k8s.io"
@@ -122,10 +122,11 @@ async fn patch_object(
     update_object(request, current, new, ownership).await
 }
 
-/// Creates an object by an apply, because there is none with its name.
+/// Creates an object by a server-side apply, because it does not exist.
 ///
 /// # Errors
-/// 409 if the apply has a `uid`. A conflict, after which the request is tried again, if another client has created the object.
+/// 409 if the applied object has a `uid`. A conflict in the bucket, after which the request is tried again, if another client has created
+/// the object meanwhile.
 async fn create_by_apply(request: ObjectRequest<'_>, patch: &PatchDocument) -> Result<WrittenObject, RequestError> {
     let now = request.store.now();
     let mut new = patch.apply_to(request, None, &now)?;
@@ -140,7 +141,7 @@ async fn create_by_apply(request: ObjectRequest<'_>, patch: &PatchDocument) -> R
     }
     request.set_name(&mut new)?;
     match create_object(request, new, Ownership::Done).await {
-        // Another client created it in between: the next attempt changes that object.
+        // Another client has created the object meanwhile: the next attempt applies to it.
         Err(RequestError::Failure(failure)) if failure.is_name_taken() => {
             Err(BucketError::conflict(request.name).into())
         }
@@ -148,7 +149,11 @@ async fn create_by_apply(request: ObjectRequest<'_>, patch: &PatchDocument) -> R
     }
 }
 
-/// Creates an object.
+/// Prepares, validates and stores a new object: sets its defaults, its name if it has `generateName`, its uid, timestamp and generation.
+/// With `dryRun`, it stores nothing.
+///
+/// # Errors
+/// 409 if there is an object of the name, and 422 if the object is invalid.
 async fn create_object(
     request: ObjectRequest<'_>,
     mut object: Value,
@@ -178,11 +183,11 @@ async fn create_object(
         let why = format!("an object of {} needs a valid namespace in its path", kind.resource());
         return Err(ApiFailure::bad_request(why).into());
     };
-    let taken = || RequestError::from(ApiFailure::already_exists(kind, &name));
+    let already_exists = || RequestError::from(ApiFailure::already_exists(kind, &name));
     match store.resolve(&key).await {
         Ok(None) => {}
         // A failure means that the key has an invalid value, which is not overwritten.
-        Ok(Some(_)) | Err(RequestError::Failure(_)) => return Err(taken()),
+        Ok(Some(_)) | Err(RequestError::Failure(_)) => return Err(already_exists()),
         Err(error) => return Err(error),
     }
     if request.call.options.is_dry_run {
@@ -190,12 +195,14 @@ async fn create_object(
     }
     match store.create(&key, object).await {
         Ok(object) => Ok(WrittenObject { object, is_created: true }),
-        Err(BucketError::Conflict { .. }) => Err(taken()),
+        Err(BucketError::Conflict { .. }) => Err(already_exists()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Writes a new state of an object. A state that equals the stored one is written only if an earlier write has left its claim outdated.
+/// Validates and writes the new state of an existing object, with the fields that only the server sets restored from the stored state. A
+/// state that equals the stored one is not written, unless the claim (the copy of an object with finalizers in a second entry) is outdated
+/// because an earlier write has failed halfway.
 async fn update_object(
     request: ObjectRequest<'_>,
     current: &ResolvedObject,
@@ -226,10 +233,10 @@ async fn update_object(
     if !causes.is_empty() {
         return Err(ApiFailure::invalid(kind, request.name, &causes).into());
     }
-    if is_same_but_for(&new, old, &["resourceVersion"]) && current.has_settled_claim() {
+    if is_equal_ignoring(&new, old, &["resourceVersion"]) && current.has_settled_claim() {
         return Ok(WrittenObject { object: old.clone(), is_created: false });
     }
-    // An object that another client has created gets the timestamp with its first write through the API.
+    // An object that another client has put into the bucket has no creation timestamp, and gets it with the first write through this API.
     metadata_mut(&mut new).entry("creationTimestamp").or_insert_with(|| now.as_str().into());
     if request.call.options.is_dry_run {
         return Ok(WrittenObject { object: new, is_created: false });
@@ -239,7 +246,10 @@ async fn update_object(
     Ok(WrittenObject { object, is_created: false })
 }
 
-/// Checks that a write is for the object and the version that are stored.
+/// Checks that the resourceVersion and the uid in the new state, if it has them, are those of the stored object.
+///
+/// # Errors
+/// 409 for another version or uid, 422 for a patch that changes the uid, and 500 for a resourceVersion that is no number.
 fn check_preconditions(request: ObjectRequest<'_>, old: &Value, new: &Value) -> Result<(), RequestError> {
     let kind = request.kind();
     if let Some(requested) = resource_version(new).filter(|requested| Some(*requested) != resource_version(old)) {
@@ -262,21 +272,22 @@ fn check_preconditions(request: ObjectRequest<'_>, old: &Value, new: &Value) -> 
     Err(ApiFailure::conflict(kind, request.name, &why).into())
 }
 
-/// Restores the metadata that no write changes. A deletion timestamp that the object did not have stays: [`update_causes`] refuses it.
+/// Restores the metadata that no client can change. A deletion timestamp that only the new state has is not removed: [`update_causes`]
+/// refuses the write then.
 fn keep_server_fields(new: &mut Value, old: &Value) {
-    let kept = |field: &str| at(old, &["metadata", field]).cloned();
+    let old_value = |field: &str| at(old, &["metadata", field]).cloned();
     let metadata = metadata_mut(new);
     for field in ["uid", "creationTimestamp", "generation", "selfLink", "resourceVersion"] {
-        set(metadata, field, kept(field));
+        set(metadata, field, old_value(field));
     }
     for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
-        if let Some(value) = kept(field) {
+        if let Some(value) = old_value(field) {
             metadata.insert(field.to_owned(), value);
         }
     }
 }
 
-/// Restores everything but the status and `managedFields`.
+/// Restores everything but the status and `managedFields`, after a write of the status subresource.
 fn keep_all_but_status(new: &mut Value, old: &Value) {
     let status = new.get("status").cloned();
     let managed_fields = at(new, &["metadata", "managedFields"]).cloned();
@@ -285,7 +296,8 @@ fn keep_all_but_status(new: &mut Value, old: &Value) {
     set(metadata_mut(new), "managedFields", managed_fields);
 }
 
-/// Returns the errors of a new state.
+/// Returns the reasons why the new state of an object is invalid: invalid fields, a changed deletion timestamp, or a new finalizer of an
+/// object that is being deleted.
 fn update_causes(request: ObjectRequest<'_>, new: &Value, old: &Value) -> Vec<Cause> {
     let mut causes = metadata_causes(new);
     let deleted = |object: &Value| at(object, &["metadata", "deletionTimestamp"]).cloned();

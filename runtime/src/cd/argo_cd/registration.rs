@@ -41,7 +41,8 @@ fn secret<S: ArgoCdSettings>(credentials: &ClusterCredentials, _: Option<&str>) 
     })
 }
 
-/// Returns the settings of the connection, without those that are not set.
+/// Returns the key `config` of the Secret of a cluster: the TLS settings and the credentials of the connection, without those that are not
+/// set.
 fn config(credentials: &ClusterCredentials) -> Value {
     let mut tls = Map::new();
     tls.insert("insecure".to_owned(), credentials.insecure_skip_tls_verify.into());
@@ -90,13 +91,13 @@ mod tests {
 
     #[test]
     fn argocd_g14_the_same_server_is_one_registration_and_another_server_is_another_one() {
-        let of = |server: &str, token: &str| {
+        let secret_name = |server: &str, token: &str| {
             let (server, token) = (server.to_owned(), Some(token.to_owned()));
             let secret =
                 secret::<DefaultArgoCd>(&ClusterCredentials { server, token, ..ClusterCredentials::default() }, None);
             secret["metadata"]["name"].clone()
         };
-        assert_eq!(of("https://a", "one"), of("https://a", "two"));
-        assert_ne!(of("https://a", "one"), of("https://b", "one"));
+        assert_eq!(secret_name("https://a", "one"), secret_name("https://a", "two"));
+        assert_ne!(secret_name("https://a", "one"), secret_name("https://b", "one"));
     }
 }

@@ -74,7 +74,7 @@ impl fmt::Display for CatalogError {
 impl std::error::Error for CatalogError {}
 
 impl CatalogError {
-    /// Returns a yield with the reason of the error: the catalog may get what is missing.
+    /// Returns an error with all messages that makes the node wait and try again, since the catalog may get the missing application.
     pub(super) fn yielding(errors: &[Self]) -> Error {
         let messages: Vec<_> = errors.iter().map(ToString::to_string).collect();
         Error::yielding("CatalogMismatch", messages.join("; "))

@@ -2,8 +2,8 @@
 
 use semver::{Version, VersionReq};
 
-/// Returns whether a version meets constraints: alternatives separated by `||`, of comparators separated by commas or spaces. `None` if
-/// they can't be read.
+/// Returns whether a version meets constraints: alternatives separated by `||`, of comparators separated by commas or spaces. `None` if the
+/// constraints can't be parsed. A version that can't be parsed meets no constraints except empty ones.
 pub(super) fn is_within(version: &str, constraints: &str) -> Option<bool> {
     if constraints.is_empty() {
         return Some(true);
@@ -13,14 +13,15 @@ pub(super) fn is_within(version: &str, constraints: &str) -> Option<bool> {
     Some(version.is_some_and(|version| alternatives.iter().any(|alternative| alternative.matches(&version))))
 }
 
-/// Parses comparators of versions, each of which may begin with a `v`.
+/// Parses the comparators of one alternative, for example `>=v1.2, < 2`: a version may begin with a `v`, and an operator may be separated
+/// from its version by a space. `None` if they are invalid.
 fn parse_alternative(text: &str) -> Option<VersionReq> {
     let (mut comparators, mut operator) = (Vec::new(), "");
     for word in text.split([',', ' ']).filter(|word| !word.is_empty()) {
         let version = word.trim_start_matches(['<', '>', '=', '^', '~']);
         let own_operator = &word[..word.len() - version.len()];
         if version.is_empty() {
-            // The version is the next word.
+            // The word is an operator alone; its version is the next word.
             operator = own_operator;
             continue;
         }
@@ -38,10 +39,11 @@ pub(super) fn is_same_version(one: &str, other: &str) -> bool {
     }
 }
 
-/// Parses a semantic version. A leading `v` is skipped, and missing numbers are zero.
+/// Parses a semantic version. A leading `v` is skipped, and missing numbers are zero: `v1.2-rc` is `1.2.0-rc`.
 fn parse(version: &str) -> Option<Version> {
     let text = version.strip_prefix(['v', 'V']).unwrap_or(version);
     let (numbers, rest) = text.split_at(text.find(['-', '+']).unwrap_or(text.len()));
+    // A complete version has two dots.
     let missing = 2usize.checked_sub(numbers.matches('.').count())?;
     Version::parse(&format!("{numbers}{}{rest}", ".0".repeat(missing))).ok()
 }

@@ -3,7 +3,8 @@
 use crate::cd::driver::{InvalidApplication, Parameter};
 use serde_json::{Map, Value};
 
-/// Returns the values with the parameters; `None` if both are empty.
+/// Returns the values with the parameters merged into them; a parameter overrides a value. `None` if there are neither values nor
+/// parameters.
 ///
 /// # Errors
 /// If a parameter names an item of a list, has a null or a list as its value, or is below a value that is no map.
@@ -25,8 +26,8 @@ pub(super) fn merge(values: Option<Value>, parameters: &[Parameter]) -> Result<O
     Ok(Some(merged))
 }
 
-/// Splits the name of a parameter at its dots; `\.` is a dot in a field. Returns `None` if the name has an index, a list, or an empty
-/// field.
+/// Splits the name of a parameter at its dots into field names; `\.` is a dot within a field name. Returns `None` if the name has an index,
+/// a list, or an empty field name.
 fn path(name: &str) -> Option<Vec<String>> {
     let (mut fields, mut field, mut characters) = (Vec::new(), String::new(), name.chars());
     while let Some(character) = characters.next() {
@@ -41,7 +42,7 @@ fn path(name: &str) -> Option<Vec<String>> {
     fields.iter().all(|field| !field.is_empty()).then_some(fields)
 }
 
-/// Sets the value at a path, and creates the maps above it.
+/// Sets the value at a path of field names, and creates the maps above it. Fails if a value on the path is not a map.
 fn set(values: &mut Value, path: &[String], value: Value) -> Result<(), ()> {
     let (Value::Object(map), [field, below @ ..]) = (values, path) else { return Err(()) };
     if below.is_empty() {
@@ -51,7 +52,8 @@ fn set(values: &mut Value, path: &[String], value: Value) -> Result<(), ()> {
     set(map.entry(field).or_insert_with(|| Value::Object(Map::new())), below, value)
 }
 
-/// Returns the value of a parameter as Helm reads it: `true`, `false` and integers have their types. `None` for a null or a list.
+/// Returns the value of a parameter as Helm reads it: a boolean for `true` and `false`, a number for an integer, else the text. `None` for
+/// a null or a list.
 fn parse_value(text: &str) -> Option<Value> {
     if text.eq_ignore_ascii_case("null") || text.starts_with('{') {
         return None;

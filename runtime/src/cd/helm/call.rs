@@ -16,7 +16,7 @@ pub struct HelmCall<'a> {
 }
 
 impl fmt::Debug for HelmCall<'_> {
-    // The other arguments, the input and the kubeconfig may be secrets.
+    /// Shows the command only, since the other arguments, the input and the kubeconfig may be secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HelmCall").field("command", &self.arguments.first()).finish_non_exhaustive()
     }
@@ -47,7 +47,7 @@ impl HelmOutput {
 }
 
 impl fmt::Debug for HelmOutput {
-    // The output of `helm status` has the values of the release.
+    /// Shows whether the run has succeeded, and not its output, since `helm status` prints the values of the release.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HelmOutput").field("success", &self.success).finish_non_exhaustive()
     }

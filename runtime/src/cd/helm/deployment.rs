@@ -94,7 +94,7 @@ fn any_object(_: &mut SchemaGenerator) -> Schema {
 }
 
 impl fmt::Debug for HelmDeploymentSpec {
-    // Values, parameters and the URL may have secrets.
+    /// Shows neither values and parameters nor the URL of the repository, since they may contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HelmDeploymentSpec")
             .field("chart", &self.chart)
@@ -106,14 +106,15 @@ impl fmt::Debug for HelmDeploymentSpec {
 }
 
 impl fmt::Debug for HelmParameter {
-    // The value may be a secret.
+    /// Shows the name only, since the value may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HelmParameter").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
 impl HelmDeploymentSpec {
-    /// Returns why Helm can't deploy the chart; `None` if nothing is wrong. The fields become arguments of the program `helm`.
+    /// Returns why Helm can't deploy the chart; `None` if nothing is wrong. The fields become arguments of the program `helm`, so a text
+    /// that `helm` would read as an option or as a local path is a problem, too.
     pub(super) fn problem(&self) -> Option<&'static str> {
         let has_space = |text: &str| text.contains(|c: char| c.is_whitespace() || c.is_control());
         let is_chart_character = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
@@ -133,7 +134,7 @@ impl HelmDeploymentSpec {
         }
     }
 
-    /// Returns why the release can't exist; `None` if nothing is wrong.
+    /// Returns why the name or the namespace of the release is invalid; `None` if both are valid.
     pub(super) fn release_problem(&self) -> Option<&'static str> {
         let of_namespace = || (!is_dns_label(&self.namespace)).then_some("the namespace must be a DNS label");
         release_name::release_problem(&self.release).or_else(of_namespace)

@@ -11,7 +11,8 @@ const MIN_HIDDEN: usize = 5;
 /// What stands for a text that is left out.
 const LEFT_OUT: &str = "…";
 
-/// Returns the error that a run has written, without the values of a release.
+/// Returns the error in the standard error of a run as one line, cut after `MAX_SENTENCE` characters: the text after the last `Error: `
+/// that begins a line, or the last line. Replaces values of the release, which may be secrets, with `…`.
 pub(super) fn error_sentence(stderr: &str, spec: &HelmDeploymentSpec) -> String {
     let start = stderr.rmatch_indices("Error: ").find(|(at, _)| *at == 0 || stderr[..*at].ends_with('\n'));
     let error = match start {
@@ -37,20 +38,21 @@ pub(super) fn error_sentence(stderr: &str, spec: &HelmDeploymentSpec) -> String 
 
 /// Leaves out the values that the API server quotes in its messages: `Invalid value: "a": must be …`.
 fn without_invalid_values(message: &str) -> String {
-    /// Without the first letter, which may be of either case.
-    const BEFORE: &str = "nvalid value: ";
-    let mut parts = message.split(BEFORE);
+    /// The words before a value, without the first letter, which may be of either case.
+    const INTRODUCTION: &str = "nvalid value: ";
+    let mut parts = message.split(INTRODUCTION);
     let mut text = parts.next().unwrap_or_default().to_owned();
     for part in parts {
+        // A value without quotes ends at the next colon.
         let end = if part.starts_with('"') { end_of_quoted(part) } else { part.find(": ").unwrap_or(part.len()) };
-        text.push_str(BEFORE);
+        text.push_str(INTRODUCTION);
         text.push_str(LEFT_OUT);
         text.push_str(&part[end..]);
     }
     text
 }
 
-/// Returns the end of the quoted text at the start of a text.
+/// Returns the index after the closing quote of the quoted text with which `text` begins; the length of `text` if no quote closes it.
 fn end_of_quoted(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, character) in text.char_indices().skip(1) {
@@ -81,7 +83,7 @@ fn hidden_texts(spec: &HelmDeploymentSpec) -> Vec<String> {
     texts
 }
 
-/// Adds the texts and the numbers of a value.
+/// Adds the texts and the numbers in a JSON value, at any depth, to the texts that are left out.
 fn add_texts(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) => add_text(text, texts),
@@ -92,7 +94,8 @@ fn add_texts(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// Adds a text and its lines, each also as a message quotes it.
+/// Adds a text and each of its lines to the texts that are left out, both as written and with the escapes of a quoted text. Skips texts
+/// that are shorter than `MIN_HIDDEN`.
 fn add_text(text: &str, texts: &mut Vec<String>) {
     for part in std::iter::once(text).chain(text.lines()).map(str::trim).filter(|part| part.len() >= MIN_HIDDEN) {
         let quoted = Value::from(part).to_string();
@@ -106,6 +109,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// Returns a spec with values, a parameter and a user in the URL that messages must not contain.
     fn spec() -> HelmDeploymentSpec {
         let mut spec = HelmDeploymentSpec {
             repository: "https://robot:trustno1@charts.example.com/a".to_owned(),
@@ -120,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_is_the_text_after_the_last_mark() {
+    fn the_error_is_the_text_after_the_last_error_prefix() {
         for (stderr, expected) in [
             (
                 "level=WARN msg=\"a\"\nError: chart \"web\" version \"9.9.9\" not found in https://a repository\n",

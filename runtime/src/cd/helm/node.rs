@@ -65,6 +65,8 @@ impl<S: HelmSettings> Provisioner for ReleaseNode<S> {
 impl<S> access::Get<ReleaseNode<S>> for Secret {}
 
 impl<S: HelmSettings> Provision<HelmDeployment> for ReleaseNode<S> {
+    /// Deploys the release with `helm` if needed. Yields (waits for the next pass) until the objects of the release are ready, unless the
+    /// spec allows a degraded release.
     async fn provision(cx: &Context<'_, HelmDeployment, Self>) -> Result<()> {
         let deployment = cx.object();
         if let Some(problem) = deployment.spec.problem() {
@@ -88,9 +90,10 @@ impl<S: HelmSettings> Provision<HelmDeployment> for ReleaseNode<S> {
         }
     }
 
+    /// Uninstalls the release with `helm`, and yields (waits for the next pass) until the release and its objects are gone.
     async fn deprovision(cx: &Teardown<'_, HelmDeployment, Self>) -> Result<()> {
         let deployment = cx.object();
-        // Such a release was never deployed.
+        // A release with an invalid name or namespace was never deployed.
         if deployment.spec.release_problem().is_some() {
             return Ok(());
         }
@@ -117,8 +120,8 @@ enum ReleaseCluster {
     Gone(KubeconfigSecret),
 }
 
-/// Returns the cluster of a deployment. The kubeconfig for `helm` is written anew from the credentials in the Secret, so that it can't
-/// name a file or a program in the operator's container.
+/// Returns the cluster of a `HelmDeployment`, from the Secret with the kubeconfig that its spec names. The kubeconfig for `helm` contains
+/// only the credentials from the Secret, so that it can't name a file or a program in the operator's container.
 async fn find_kubeconfig<S>(calls: &Calls<'_, ReleaseNode<S>>, deployment: &HelmDeployment) -> Result<ReleaseCluster> {
     let Some(HelmKubeconfig { name, key }) = &deployment.spec.kubeconfig else { return Ok(ReleaseCluster::Own) };
     let namespace = deployment.metadata.namespace.clone().unwrap_or_default();
@@ -132,7 +135,7 @@ async fn find_kubeconfig<S>(calls: &Calls<'_, ReleaseNode<S>>, deployment: &Helm
     }
 }
 
-/// Returns the runner of the release of a deployment, in the cluster of `kubeconfig`; `None` for that of the operator.
+/// Returns the runner for the release of a `HelmDeployment`, in the cluster of `kubeconfig`, or in that of the operator if it is `None`.
 fn runner<'a, S: HelmSettings>(
     core: &'a PassCore<'_>,
     deployment: &'a HelmDeployment,

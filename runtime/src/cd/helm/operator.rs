@@ -38,13 +38,14 @@ impl Operator {
                 .requeue_after(POLL)
                 .resync_period(RESYNC)
                 .backoff(Backoff::Exponential { base: POLL, cap: MAX_RETRY })
+                // Enough for a pass in which each run of `helm` takes its maximum duration.
                 .pass_limit(DEFAULT_PASS_LIMIT.max(S::DEADLINE.saturating_mul(RUNS)))
                 .sample(&sample(&name))
         })
     }
 }
 
-/// Returns the sample in the manifests of an operator.
+/// Returns the sample `HelmDeployment` for the manifests of an operator, with the label by which the operator selects it.
 fn sample(operator: &str) -> HelmDeployment {
     let spec = HelmDeploymentSpec {
         repository: "https://stefanprodan.github.io/podinfo".to_owned(),

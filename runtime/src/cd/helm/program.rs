@@ -103,7 +103,7 @@ impl HelmProgram {
         self
     }
 
-    /// Runs the program once.
+    /// Runs the program once, in its private folder and with a limited environment, and returns its output.
     ///
     /// # Errors
     /// If it can't be started, or does not end before the deadline. An error of the program itself is in its output.
@@ -113,9 +113,9 @@ impl HelmProgram {
             Executable::Simulated(run) => return within_limit(run(call)),
         };
         let folder = self.folder().map_err(HelmFailure::NoFolder)?;
-        let file = call.kubeconfig.map(|text| PrivateFile::create(&folder, text)).transpose();
-        let file = file.map_err(HelmFailure::NoFolder)?;
-        let kubeconfig = match &file {
+        let kubeconfig_file = call.kubeconfig.map(|text| PrivateFile::create(&folder, text)).transpose();
+        let kubeconfig_file = kubeconfig_file.map_err(HelmFailure::NoFolder)?;
+        let kubeconfig = match &kubeconfig_file {
             Some(file) => Some(file.0.clone().into_os_string()),
             None => self.own_kubeconfig(),
         };
@@ -127,14 +127,15 @@ impl HelmProgram {
         command.envs(kubeconfig.map(|path| ("KUBECONFIG", path)));
         let limits = ProcessLimits { deadline, output: MAX_OUTPUT, errors: Some(MAX_ERRORS) };
         let outcome = child_process::run(command, call.input.as_bytes(), limits).await;
-        // The kubeconfig exists as long as the run.
-        drop(file);
+        // The file with the credentials exists only during the run.
+        drop(kubeconfig_file);
         let output = outcome.map_err(HelmFailure::Process)?;
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Ok(HelmOutput { success: output.status.success(), stdout: text(&output.stdout), stderr: text(&output.stderr) })
     }
 
-    /// Returns the kubeconfig for the cluster of the operator; `None` if there is none, as in a Pod.
+    /// Returns the path of the kubeconfig for the cluster of the operator; `None` if there is none, as in a Pod, where `helm` uses the
+    /// service account.
     fn own_kubeconfig(&self) -> Option<OsString> {
         if let Some(path) = &self.kubeconfig {
             return Some(path.clone().into_os_string());
@@ -174,7 +175,7 @@ fn unique_name(prefix: &str) -> String {
 struct PrivateFolder(PathBuf);
 
 impl PrivateFolder {
-    /// Creates the folder with a unique name.
+    /// Creates the folder below `parent` with a unique name. Only this user can read it.
     fn create(parent: &Path) -> io::Result<Self> {
         let path = parent.join(unique_name("opgen-helm"));
         let mut builder = DirBuilder::new();
@@ -188,7 +189,7 @@ impl PrivateFolder {
 
 impl Drop for PrivateFolder {
     fn drop(&mut self) {
-        // What can't be removed is in a folder for temporary files.
+        // An error does no harm, since the folder is in a folder for temporary files.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
@@ -197,7 +198,7 @@ impl Drop for PrivateFolder {
 struct PrivateFile(PathBuf);
 
 impl PrivateFile {
-    /// Creates the file with a unique name, and writes the text.
+    /// Creates the file in `folder` with a unique name, and writes the text to it. Only this user can read it.
     fn create(folder: &Path, text: &str) -> io::Result<Self> {
         let path = folder.join(unique_name("kubeconfig"));
         let mut options = OpenOptions::new();
@@ -205,7 +206,7 @@ impl PrivateFile {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(&path)?;
-        // From here on it is removed, also after an error.
+        // The drop of this value removes the file, also after an error of the write.
         let created = Self(path);
         file.write_all(text.as_bytes())?;
         Ok(created)
@@ -214,7 +215,7 @@ impl PrivateFile {
 
 impl Drop for PrivateFile {
     fn drop(&mut self) {
-        // The folder is removed with everything in it.
+        // An error does no harm, since the file is removed with its folder as well.
         let _ = fs::remove_file(&self.0);
     }
 }
@@ -251,9 +252,11 @@ mod tests {
     async fn a_run_has_folders_of_its_own_and_little_of_the_environment() {
         let program = HelmProgram::new("sh");
         let output = script(&program, "env | cut -d= -f1 | sort", None).await;
-        let own = ["PWD", "SHLVL", "_", "OLDPWD", "KUBECONFIG", "HELM_NO_PLUGINS", "NO_COLOR"];
+        let set_by_shell_or_runner = ["PWD", "SHLVL", "_", "OLDPWD", "KUBECONFIG", "HELM_NO_PLUGINS", "NO_COLOR"];
         let is_known = |name: &&str| {
-            own.contains(name) || INHERITED.contains(name) || FOLDERS.iter().any(|(folder, _)| folder == name)
+            set_by_shell_or_runner.contains(name)
+                || INHERITED.contains(name)
+                || FOLDERS.iter().any(|(folder, _)| folder == name)
         };
         let unknown: Vec<_> = output.stdout.lines().filter(|name| !is_known(name)).collect();
         assert!(unknown.is_empty(), "{unknown:?}");

@@ -103,10 +103,10 @@ fn unknown_form() -> Error {
 }
 
 impl DeployedRelease {
-    /// Reads the output of `helm status`.
+    /// Parses the output of `helm status` into the latest revision and the objects of the release.
     ///
     /// # Errors
-    /// If it has another form.
+    /// If the output is not that of Helm 4.
     pub(super) fn read(output: &str) -> Result<Self, Error> {
         let StatusOutput { version: number, info, manifest } =
             serde_json::from_str(output).map_err(|_| unknown_form())?;
@@ -114,24 +114,24 @@ impl DeployedRelease {
         Ok(Self { latest: ReleaseRevision { number, state, description, begun }, manifest, objects })
     }
 
-    /// Returns whether all objects of the release are ready, or the first reason why not. An object that is held up counts before one
-    /// that makes progress.
+    /// Returns whether all objects of the release exist and are ready. Otherwise returns the most severe problem: the first object that is
+    /// held up (makes no progress until something else changes), else a missing object, else the first object that is not ready yet.
     pub(super) fn readiness(&self) -> Readiness {
         let lists = self.objects.get(RELATED_PODS).into_iter().flatten();
         let pods: Vec<&Value> = lists.filter_map(|list| list["items"].as_array()).flatten().collect();
-        let mut first = Readiness::Ready;
+        let mut first_unready = Readiness::Ready;
         for object in self.own_objects() {
             match readiness_of(object, &pods) {
                 Readiness::HeldUp(reason) => return Readiness::HeldUp(format!("{}: {reason}", title(object))),
-                Readiness::NotReady(progress) if first == Readiness::Ready => {
-                    first = Readiness::NotReady(format!("{}: {progress}", title(object)));
+                Readiness::NotReady(progress) if first_unready == Readiness::Ready => {
+                    first_unready = Readiness::NotReady(format!("{}: {progress}", title(object)));
                 }
                 _ => {}
             }
         }
         match self.missing_object() {
             Some(missing) => Readiness::HeldUp(format!("{missing}: it does not exist")),
-            None => first,
+            None => first_unready,
         }
     }
 
@@ -145,20 +145,22 @@ impl DeployedRelease {
         self.objects.iter().filter(|(name, _)| *name != RELATED_PODS).flat_map(|(_, objects)| objects)
     }
 
-    /// Returns the first object of the manifest that does not exist; `None` if all do.
+    /// Returns the kind and the name of the first object in the manifest of the release that does not exist. `None` if all exist, or if the
+    /// manifest can't be parsed.
     fn missing_object(&self) -> Option<String> {
-        let wanted = documents("manifest", &self.manifest).ok()?;
+        let documents = documents("manifest", &self.manifest).ok()?;
         let exists = |wanted: &Value| {
             let namespace = &wanted["metadata"]["namespace"];
             self.own_objects().any(|object| {
                 let metadata = &object["metadata"];
+                // The manifest may leave the namespace out, and a cluster-scoped object has none.
                 object["kind"] == wanted["kind"]
                     && metadata["name"] == wanted["metadata"]["name"]
                     && (namespace.is_null() || metadata["namespace"].is_null() || metadata["namespace"] == *namespace)
             })
         };
-        // Of a list, only its items are among the objects.
-        let mut wanted = wanted.iter().map(|document| &document.object).filter(|object| !object["items"].is_array());
+        // `helm status` shows the items of a list and not the list, so the list itself is skipped.
+        let mut wanted = documents.iter().map(|document| &document.object).filter(|object| !object["items"].is_array());
         wanted.find(|wanted| !exists(wanted)).map(title)
     }
 }
@@ -169,7 +171,8 @@ fn title(object: &Value) -> String {
     format!("{} {name}", object["kind"].as_str().unwrap_or_default())
 }
 
-/// Returns the readiness of an object by the rules of the library. `pods` are the Pods of all workloads.
+/// Returns the readiness of an object by the rules for child objects. A workload that is not ready is held up if a container of its Pods is
+/// stuck, for example in `CrashLoopBackOff`. `pods` are the Pods of all workloads of the release.
 fn readiness_of(object: &Value, pods: &[&Value]) -> Readiness {
     let metadata = &object["metadata"];
     if !metadata["deletionTimestamp"].is_null() {
@@ -195,7 +198,7 @@ fn readiness_of(object: &Value, pods: &[&Value]) -> Readiness {
     }
 }
 
-/// Returns whether a Pod is one of a workload.
+/// Returns whether the label selector of a workload selects a Pod in the namespace of the workload.
 fn is_selected(workload: &Value, pod: &Value) -> bool {
     let labels = workload["spec"]["selector"]["matchLabels"].as_object();
     let own = &pod["metadata"]["labels"];
@@ -209,6 +212,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// Returns a Deployment of one replica, of which `available` are available.
     fn deployment(name: &str, available: i64) -> Value {
         json!({
             "apiVersion": "apps/v1", "kind": "Deployment",
@@ -220,6 +224,7 @@ mod tests {
         })
     }
 
+    /// Parses the output of `helm status` for a release with this manifest and these existing objects by kind.
     fn release(manifest: &str, resources: Value) -> DeployedRelease {
         let output = json!({
             "name": "web", "version": 3, "namespace": "shop", "config": {"password": "hidden"}, "manifest": manifest,
@@ -261,17 +266,18 @@ mod tests {
                 "status": {"containerStatuses": waiting},
             })
         };
-        let of = |deployments: Value, pods: Value| {
+        let readiness_with = |deployments: Value, pods: Value| {
             let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}, "spec": {}});
             let lists = json!([{"kind": "PodList", "items": []}, {"kind": "PodList", "items": pods}]);
             release("", json!({"v1/Service": [service], "v1/Deployment": deployments, RELATED_PODS: lists})).readiness()
         };
-        assert_eq!(of(json!([deployment("web", 1)]), json!([])), Readiness::Ready);
+        assert_eq!(readiness_with(json!([deployment("web", 1)]), json!([])), Readiness::Ready);
         let progress = "Deployment web: 0 of 1 replicas are available";
-        assert_eq!(of(json!([deployment("web", 0)]), json!([pod("other")])), Readiness::NotReady(progress.to_owned()));
+        let readiness = readiness_with(json!([deployment("web", 0)]), json!([pod("other")]));
+        assert_eq!(readiness, Readiness::NotReady(progress.to_owned()));
         let held_up = "Deployment worker: container main is in ImagePullBackOff".to_owned();
         let both = json!([deployment("web", 0), deployment("worker", 0)]);
-        assert_eq!(of(both, json!([pod("worker")])), Readiness::HeldUp(held_up));
+        assert_eq!(readiness_with(both, json!([pod("worker")])), Readiness::HeldUp(held_up));
     }
 
     #[test]

@@ -46,12 +46,12 @@ pub(super) struct ReleaseRunner<'a> {
 }
 
 impl ReleaseRunner<'_> {
-    /// Deploys the release, unless it is deployed as the spec says. Repairs a release whose last run was interrupted. `now` is the current
-    /// time.
+    /// Deploys the release, unless it is deployed as the spec says, and returns it with its objects. Repairs a release whose last run was
+    /// interrupted before. `now` is the current time.
     ///
     /// # Errors
-    /// If a run of `helm` fails, or if another `HelmDeployment` or another client has deployed the release. A yield while another run
-    /// may change the release.
+    /// If a run of `helm` fails, or if another `HelmDeployment` or another client has deployed the release. A yield (an error that makes
+    /// the node wait) while another run may change the release.
     pub(super) async fn deploy(&self, now: Timestamp) -> Result<DeployedRelease> {
         let description = self.description();
         if let Some(found) = self.status().await? {
@@ -69,8 +69,8 @@ impl ReleaseRunner<'_> {
         self.status().await?.ok_or_else(missing)
     }
 
-    /// Removes the release and its objects, unless it belongs to somebody else. Returns whether nothing is left to
-    /// remove: the release is gone, or belongs to somebody else.
+    /// Removes the release and its objects, unless another `HelmDeployment` or another client of Helm has deployed it. Returns true if
+    /// nothing is left to remove, and false while objects of the release still exist.
     ///
     /// # Errors
     /// If a run of `helm` fails.
@@ -87,18 +87,19 @@ impl ReleaseRunner<'_> {
         format!("release {} in namespace {}", self.spec.release, self.spec.namespace)
     }
 
-    /// Returns the description of the release: the owner, and a digest of what is deployed.
+    /// Returns the description that Helm stores with the release: this `HelmDeployment`, and a digest of the chart, its version, the values
+    /// and the parameters. An equal description shows that the release is up to date.
     fn description(&self) -> String {
         let HelmDeploymentSpec { repository, chart, version, values, parameters, .. } = self.spec;
         let values = digest(&Value::Object(values.clone()));
         let parameters = parameters.iter().flat_map(|HelmParameter { name, value }| [name.as_str(), value.as_str()]);
-        let own = [repository.as_str(), chart.as_str(), version.as_str(), values.as_str()];
-        let texts = own.into_iter().chain(parameters);
+        let texts = [repository.as_str(), chart.as_str(), version.as_str(), values.as_str()];
+        let texts = texts.into_iter().chain(parameters);
         format!("{OWN_DESCRIPTION}{}:{}", self.owner, text_hash(texts, DIGEST))
     }
 
-    /// Returns who else has deployed a release: the last revision of a `HelmDeployment` names it, whatever became of later ones. `None` if
-    /// it is this one, or if nothing was deployed yet.
+    /// Returns who else has deployed the release: the `HelmDeployment` in the description of the last revision that has one, or another
+    /// client of Helm if no description names a `HelmDeployment`. `None` if it is this `HelmDeployment`, or if nothing was deployed yet.
     fn other_owner(&self, revisions: &[ReleaseRevision]) -> Option<String> {
         let owner_of = |revision: &ReleaseRevision| {
             let (owner, _) = revision.description.strip_prefix(OWN_DESCRIPTION)?.rsplit_once(':')?;
@@ -107,8 +108,8 @@ impl ReleaseRunner<'_> {
         match revisions.iter().rev().find_map(owner_of) {
             Some(owner) => (owner != self.owner).then(|| format!("HelmDeployment {owner}")),
             None => {
-                // A rollback is no sign of another client: its description names nobody, and it may be of the repair of a release whose
-                // earlier revisions Helm has forgotten.
+                // A rollback does not show another client: Helm writes its description, and the rollback may come from a repair by this
+                // operator whose earlier revisions Helm no longer keeps.
                 let was_deployed = |revision: &ReleaseRevision| {
                     matches!(revision.state, ReleaseState::Deployed | ReleaseState::Superseded)
                         && !revision.description.starts_with(ROLLBACK_DESCRIPTION)
@@ -124,12 +125,12 @@ impl ReleaseRunner<'_> {
     /// # Errors
     /// If a run of `helm` fails. A yield until the deadline of the last run, and while objects are being deleted.
     async fn repair(&self, latest: &ReleaseRevision, now: Timestamp) -> Result<()> {
-        let runs_until = latest.begun().and_then(|begun| {
+        let may_run_until = latest.begun().and_then(|begun| {
             let deadline = SignedDuration::try_from(self.deadline).ok()?;
             begun.checked_add(deadline).ok()
         });
-        if latest.state.is_pending() && runs_until.is_some_and(|end| now < end) {
-            // The run of an operator that was stopped has ended, but that of a person may go on.
+        if latest.state.is_pending() && may_run_until.is_some_and(|end| now < end) {
+            // If a stopped operator began the run, it has ended; if a person did, it may still change the release.
             let message = format!("another run of helm changes {}, or was interrupted", self.release());
             return yield_because("HelmRunning", message);
         }
@@ -176,7 +177,7 @@ impl ReleaseRunner<'_> {
             "--install".to_owned(),
             format!("--version={}", spec.version),
             "--values=-".to_owned(),
-            // Without it, Helm would keep the former values if there are none now.
+            // Without this flag, Helm would keep the former values if there are none now.
             "--reset-values".to_owned(),
             format!("--description={description}"),
             "--hide-notes".to_owned(),
@@ -208,10 +209,11 @@ impl ReleaseRunner<'_> {
         self.success("rollback", output).map(drop)
     }
 
-    /// Uninstalls the release. Returns whether the release and its objects are gone.
+    /// Uninstalls the release in two steps: first its objects, and once they are gone, its record in the storage of Helm. Returns whether
+    /// both are gone.
     async fn uninstall(&self, latest: &ReleaseRevision) -> Result<bool> {
         if latest.state != ReleaseState::Uninstalled {
-            // Helm may end its wait before the objects are gone. So it keeps the release, which has the names of the objects.
+            // Helm may end its wait before the objects are gone. So it keeps the record, by which `helm status` finds the objects.
             let arguments =
                 ["--keep-history", "--ignore-not-found", "--wait", "--cascade=foreground"].map(str::to_owned);
             self.uninstall_with(&[&arguments[..], &[self.timeout_argument()]].concat()).await?;
@@ -226,7 +228,7 @@ impl ReleaseRunner<'_> {
     /// Returns whether an object of an uninstalled release is being deleted.
     async fn is_being_deleted(&self) -> Result<bool> {
         let output = match self.call("status", &["--output=json".to_owned()], "", READ_DEADLINE).await {
-            // It is too long each time, so the objects can't be checked. Only the wait of Helm remains, which may have ended early.
+            // The output is too long in each call, so the objects can't be checked. Then only the wait of `helm uninstall` counts.
             Err(HelmFailure::Process(ProcessFailure::TooLong)) => return Ok(false),
             outcome => outcome.map_err(|failure| failure_of("status", &failure))?,
         };
@@ -248,18 +250,18 @@ impl ReleaseRunner<'_> {
         format!("--timeout={}s", self.deadline.saturating_sub(MARGIN).as_secs().max(1))
     }
 
-    /// Returns the arguments of the commands that write a revision.
+    /// Returns the common arguments of `upgrade` and `rollback`, which write a revision of the release.
     fn change_arguments(&self) -> [String; 4] {
         [
             "--server-side=true".to_owned(),
-            // As for all objects of a tree: what the chart says counts.
+            // The chart wins over other field managers, as the tree does for all child objects.
             "--force-conflicts".to_owned(),
             format!("--history-max={}", self.revisions),
             self.timeout_argument(),
         ]
     }
 
-    /// Runs a command for the release. A run that fails has an output, too, so it is no error here.
+    /// Runs a command of Helm for the release, and returns its output, also if Helm reports an error in it.
     ///
     /// # Errors
     /// If the program can't be started, does not end in time, or has an output that can't be read.
@@ -310,7 +312,7 @@ fn is_not_found(output: &HelmOutput) -> bool {
     !output.success && output.stderr.contains("release: not found")
 }
 
-/// Returns the error of a run without output.
+/// Converts the failure of a run that has no output to an error of the node with a reason for the condition.
 fn failure_of(command: &str, failure: &HelmFailure) -> Error {
     let (reason, problem) = match failure {
         HelmFailure::NoFolder(error) => {
@@ -330,7 +332,7 @@ fn failure_of(command: &str, failure: &HelmFailure) -> Error {
     Error::blocked(reason, format!("helm {command}: {problem}"))
 }
 
-/// Returns the argument with a parameter. A comma in the value is no separator, except in a list (`{a,b}`).
+/// Returns the argument `--set` for a parameter. Escapes commas in the value, at which Helm would split it, except in a list (`{a,b}`).
 ///
 /// Source: the same function of Argo CD, `cleanSetParameters`.
 fn set_argument(name: &str, value: &str) -> String {

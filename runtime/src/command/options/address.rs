@@ -14,7 +14,7 @@ impl FromStr for BindAddress {
     type Err = String;
 
     /// Parses an address. The host may be absent, as in `:8443`, which stands for all addresses of the machine. `0` and an empty
-    /// text are none.
+    /// text stand for no server.
     fn from_str(text: &str) -> Result<Self, String> {
         if matches!(text, "" | "0") {
             return Ok(Self(None));
@@ -29,7 +29,7 @@ impl FromStr for BindAddress {
 }
 
 impl BindAddress {
-    /// Deserializes an address of the configuration file, where `0` may be a number.
+    /// Deserializes an optional address of the configuration file. The value may be a text, or `0` as a number.
     pub(super) fn optional<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Self>, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged, expecting = "expected an address such as \":8443\", or 0 for none")]

@@ -64,11 +64,11 @@ overriding!(ClientOptions {
 });
 
 impl ClientOptions {
-    /// Overrides the timeouts, the page size and the rate limit of an operator, as far as they are set. A rate without a burst
-    /// keeps the operator's burst, else the burst is the rate, rounded up.
+    /// Overrides the timeouts, the page size and the rate limit of an operator with the options that are set. A rate without a burst
+    /// keeps the operator's burst; if the operator has none, the burst is the rate, rounded up. A rate of zero is no limit.
     pub(super) fn apply_to(&self, operator: &mut Operator) {
-        let set = |timeouts: Timeouts, time: Option<Duration>, set: fn(Timeouts, Duration) -> Timeouts| match time {
-            Some(time) => set(timeouts, time),
+        let set = |timeouts: Timeouts, time: Option<Duration>, setter: fn(Timeouts, Duration) -> Timeouts| match time {
+            Some(time) => setter(timeouts, time),
             None => timeouts,
         };
         let timeouts = set(operator.timeouts, self.connect_timeout, Timeouts::connect);
@@ -76,9 +76,9 @@ impl ClientOptions {
         let timeouts = set(timeouts, self.body_timeout, Timeouts::body);
         operator.timeouts = set(timeouts, self.watch_timeout, Timeouts::watch);
         operator.page_size = self.page_size.map_or(operator.page_size, NonZeroU32::get);
-        let own = operator.rate_limit;
-        operator.rate_limit = self.kube_api_qps.or(own.map(|limit| limit.qps)).and_then(|qps| {
-            let burst = self.kube_api_burst.map(NonZeroU32::get).or(own.map(|limit| limit.burst));
+        let operator_limit = operator.rate_limit;
+        operator.rate_limit = self.kube_api_qps.or(operator_limit.map(|limit| limit.qps)).and_then(|qps| {
+            let burst = self.kube_api_burst.map(NonZeroU32::get).or(operator_limit.map(|limit| limit.burst));
             RateLimit::new(qps, burst.unwrap_or(qps.ceil() as u32))
         });
     }

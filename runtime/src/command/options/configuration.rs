@@ -57,6 +57,7 @@ impl OperatorConfiguration {
         let election = run.leader_election.take().or(operator.leader_election.take());
         operator.shard_leases = Some(options.leader_election.override_leases(election.clone()));
         operator.leader_election = options.leader_election.override_options(election);
+        // Shards have Leases with the same times, also without leader election.
         let leases = operator.shard_leases.as_ref().filter(|_| operator.shards.is_some());
         if let Some(election) = operator.leader_election.as_ref().or(leases) {
             election.check().map_err(ConfigurationError::LeaderElection)?;
@@ -113,21 +114,22 @@ impl OperatorConfiguration {
         self.flags.clone().or(file)
     }
 
-    /// Returns the effective options of the controllers of a kind. In the file, those of the kind with its group override those of
-    /// the kind, which override those of all controllers.
+    /// Returns the effective options of the controllers of a kind. Flags come first, then in the file the options of the kind with its
+    /// group (`WebApp.demo.example.com`), those of the kind alone (`WebApp`), and those of all controllers.
     fn controller_options(&self, kind: &Kind) -> ControllerOptions {
         let mut options = self.flags.controllers.clone();
         let Some(file) = &self.file else { return options };
         let kinds = file.options.kinds.iter();
         for name in [name_with_group(kind), kind.kind.to_string()] {
-            if let Some(of_kind) = kinds.clone().find_map(|kinds| kinds.get(&name)) {
-                options = options.or(of_kind.clone());
+            if let Some(kind_options) = kinds.clone().find_map(|kinds| kinds.get(&name)) {
+                options = options.or(kind_options.clone());
             }
         }
         options.or(file.options.controllers.clone())
     }
 
-    /// Checks that the operator controls all kinds of the file.
+    /// Checks that the operator controls each kind for which the file has options. The error suggests the controlled kind with the most
+    /// similar name.
     fn check_kinds(&self, operator: &Operator) -> Result<(), ConfigurationError> {
         let Some(file) = &self.file else { return Ok(()) };
         let kinds: Vec<_> = operator.factories.iter().map(|factory| factory.kind()).collect();

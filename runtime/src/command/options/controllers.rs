@@ -1,4 +1,4 @@
-//! Defines the options of controllers.
+//! Defines the options of controllers: workers, requeue delay, resync period and backoff.
 
 use super::{
     duration::{duration, duration_or_zero, optional, optional_or_zero},
@@ -43,7 +43,7 @@ pub(super) struct ControllerOptions {
 overriding!(ControllerOptions { workers, requeue_after, resync_period, backoff_base, backoff_cap });
 
 impl ControllerOptions {
-    /// Returns the options as overrides of the settings of a controller.
+    /// Returns the options that are set as overrides of the settings in the code of a controller.
     pub(super) fn overrides(&self) -> SettingOverrides {
         SettingOverrides {
             workers: self.workers.map(NonZeroUsize::get),

@@ -1,4 +1,4 @@
-//! `Correlated` appends the ids of the current span to log lines.
+//! `Correlated`: a log format that appends the trace id and the span id of the current span to each line.
 
 use crate::spans::{bridge::active_context, context::TraceContext};
 use std::fmt;
@@ -21,6 +21,7 @@ where
     N: for<'a> FormatFields<'a> + 'static,
     F: FormatEvent<S, N>,
 {
+    /// Writes an event in the inner format. In a traced span, appends the trace id and the span id to the line.
     fn format_event(&self, context: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
         let Some(trace) = active_context() else { return self.format.format_event(context, writer, event) };
         let mut line = String::new();
@@ -29,7 +30,7 @@ where
     }
 }
 
-/// Returns a line with the ids of a span at its end.
+/// Returns a line with the trace id and the span id at its end: as two more fields of a JSON object, or as `name=value` in a text.
 fn with_ids(line: &str, trace: &TraceContext, is_json: bool) -> String {
     let (line, trace_id, span_id) = (line.trim_end_matches('\n'), trace.trace_id_text(), trace.span_id_text());
     match line.strip_suffix('}').filter(|_| is_json) {

@@ -26,7 +26,7 @@ pub(super) fn optional_or_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Re
     parse(deserializer, duration_or_zero)
 }
 
-/// Deserializes a text with the parser of a flag.
+/// Deserializes an optional text, and parses it with the parser of the flag for the same option.
 pub(super) fn parse<'de, D: Deserializer<'de>, T>(
     deserializer: D,
     parser: impl FnOnce(&str) -> Result<T, String>,

@@ -1,4 +1,4 @@
-//! `ConfigurationError` lists the reasons why a configuration is refused.
+//! `ConfigurationError`: the reasons why the configuration of an operator is refused, with hints for the user.
 
 use crate::lease::options::LeaderElectionError;
 use std::path::PathBuf;

@@ -31,7 +31,8 @@ impl ConfigurationFile {
         Self::parse(path, read_text(path)?)
     }
 
-    /// Parses the content of a file.
+    /// Parses the content of a file: checks `apiVersion` and `kind`, refuses keys that the schema does not have, and deserializes the
+    /// options.
     ///
     /// # Errors
     /// Fails if a key or a value is wrong.
@@ -40,6 +41,7 @@ impl ConfigurationFile {
             .map_err(|error| ConfigurationError::Yaml { path: path.to_owned(), message: error.to_string() })?;
         let mut keys = match yaml {
             Value::Object(keys) => keys,
+            // An empty file.
             Value::Null => Map::new(),
             _ => {
                 return Err(ConfigurationError::Yaml {
@@ -71,7 +73,7 @@ pub(super) fn read_text(path: &Path) -> Result<String, ConfigurationError> {
     fs::read_to_string(path).map_err(|source| ConfigurationError::Read { path: path.to_owned(), source })
 }
 
-/// Removes the key `apiVersion` or `kind`, and checks that its value is the expected one.
+/// Removes `apiVersion` or `kind` from the keys of the file, and checks that its value is the expected one.
 fn check_header(
     path: &Path,
     keys: &mut Map<String, Value>,
@@ -86,24 +88,26 @@ fn check_header(
     Err(ConfigurationError::Header { path: path.to_owned(), key, expected, found })
 }
 
-/// Returns the path of the first key that the schema does not have.
+/// Returns the path of the first key below `path` that the JSON schema does not have; `None` if it has all. In a map with free keys, such
+/// as `kinds`, the schema in `additionalProperties` describes the value of each key.
 fn unknown_key(value: &Value, schema: &Value, path: &str) -> Option<String> {
-    let other_keys = &schema["additionalProperties"];
+    let free_key_schema = &schema["additionalProperties"];
     value.as_object()?.iter().find_map(|(key, value)| {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         match &schema["properties"][key] {
-            Value::Null if other_keys.is_object() => unknown_key(value, other_keys, &path),
-            // A mapping in place of a plain value is of the wrong type, which the decoder reports.
+            Value::Null if free_key_schema.is_object() => unknown_key(value, free_key_schema, &path),
+            // A schema without properties is that of a plain value. A mapping in its place has the wrong type, which the decoder reports.
             Value::Null if schema["properties"].is_object() => Some(path),
-            known => unknown_key(value, known, &path),
+            key_schema => unknown_key(value, key_schema, &path),
         }
     })
 }
 
-/// Returns the path of the key that is probably meant: a similar one in the same place, or one of this name in another place.
+/// Returns the path of the key that the user probably meant by an unknown key: a key with a similar name in the same mapping, else the key
+/// with this name in another mapping.
 fn nearest_key(path: &str) -> Option<String> {
-    let (folder, name) = path.rsplit_once('.').map_or(("", path), |(folder, name)| (folder, name));
-    let beside = nearest(name, keys::siblings(path));
-    let beside = beside.map(|name| if folder.is_empty() { name.to_owned() } else { format!("{folder}.{name}") });
-    beside.or_else(|| keys::elsewhere(name).map(str::to_owned))
+    let (parent, name) = path.rsplit_once('.').map_or(("", path), |(parent, name)| (parent, name));
+    let similar = nearest(name, keys::siblings(path));
+    let similar = similar.map(|name| if parent.is_empty() { name.to_owned() } else { format!("{parent}.{name}") });
+    similar.or_else(|| keys::path_with_name(name).map(str::to_owned))
 }

@@ -85,7 +85,7 @@ overriding!(ManagerOptions {
     kinds,
 });
 
-/// Deserializes a number of shards.
+/// Deserializes an optional number of shards, and refuses one above the maximum.
 fn optional_shards<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u16>, D::Error> {
     match Option::deserialize(deserializer)? {
         Some(count) if count > ShardCount::MAX => {

@@ -51,24 +51,26 @@ pub(super) const KEYS: [(&str, &str); 44] = [
 /// The key of the options by kind, which have no flags.
 const KINDS: &str = "kinds";
 
-/// Returns the known keys beside a key, without the path.
+/// Returns the names of the known keys in the mapping that contains the key with the path `key`, for example `controllers.wokers`.
 pub(super) fn siblings(key: &str) -> Vec<&'static str> {
-    let folder = key.rsplit_once('.').map_or("", |(folder, _)| folder);
+    let parent = key.rsplit_once('.').map_or("", |(parent, _)| parent);
     // `kinds.NAME` has the keys of `controllers`.
-    let folder = if folder.starts_with("kinds.") { "controllers" } else { folder };
+    let parent = if parent.starts_with("kinds.") { "controllers" } else { parent };
     let mut known: Vec<_> =
-        KEYS.iter().map(|(_, path)| *path).chain([KINDS]).filter_map(|path| below(path, folder)).collect();
+        KEYS.iter().map(|(_, path)| *path).chain([KINDS]).filter_map(|path| child_name(path, parent)).collect();
+    // The table has the keys of a mapping one after the other.
     known.dedup();
     known
 }
 
-/// Returns the first name of a path below a folder.
-fn below(path: &'static str, folder: &str) -> Option<&'static str> {
-    let rest = if folder.is_empty() { path } else { path.strip_prefix(folder)?.strip_prefix('.')? };
+/// Returns the name in `path` directly below `parent`: `workers` for `controllers.workers` and `controllers`. `None` if `path` is not below
+/// `parent`; an empty parent is the root of the file.
+fn child_name(path: &'static str, parent: &str) -> Option<&'static str> {
+    let rest = if parent.is_empty() { path } else { path.strip_prefix(parent)?.strip_prefix('.')? };
     rest.split('.').next()
 }
 
-/// Returns the path of a key of this name in another place.
-pub(super) fn elsewhere(name: &str) -> Option<&'static str> {
+/// Returns the path of the first known key with this name, in any mapping.
+pub(super) fn path_with_name(name: &str) -> Option<&'static str> {
     KEYS.iter().map(|(_, path)| *path).find(|path| path.rsplit('.').next() == Some(name))
 }

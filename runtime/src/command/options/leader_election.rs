@@ -55,14 +55,15 @@ overriding!(LeaderElectionOptions {
 });
 
 impl LeaderElectionOptions {
-    /// Overrides the options of the operator with these; `None` turns leader election off. The options with a value
-    /// change the election, but only `--leader-elect` turns it on or off.
+    /// Returns the leader election of the operator with these options applied; `None` if it is off. Only `--leader-elect` turns it on or
+    /// off; the other options change the settings of an election that is on.
     pub(super) fn override_options(&self, operator: Option<LeaderElection>) -> Option<LeaderElection> {
         let is_on = self.leader_elect.unwrap_or(operator.is_some());
         is_on.then(|| self.override_leases(operator))
     }
 
-    /// Overrides the names and times of Leases, which shards have as well.
+    /// Returns the settings of the operator's Leases with the options for their name, namespace and times applied. Leader election and
+    /// shards use these settings.
     pub(super) fn override_leases(&self, operator: Option<LeaderElection>) -> LeaderElection {
         let mut options = operator.unwrap_or_default();
         if let Some(duration) = self.leader_elect_lease_duration {
@@ -96,19 +97,23 @@ mod tests {
         args: LeaderElectionOptions,
     }
 
-    fn with(flags: &[&str], operator: Option<LeaderElection>) -> Option<LeaderElection> {
-        let words = ["operator"].iter().chain(flags);
-        Command::try_parse_from(words).unwrap().args.override_options(operator)
+    /// Parses the flags, and returns the options of the operator with them applied.
+    fn apply(flags: &[&str], operator: Option<LeaderElection>) -> Option<LeaderElection> {
+        let arguments = ["operator"].iter().chain(flags);
+        Command::try_parse_from(arguments).unwrap().args.override_options(operator)
     }
 
     #[test]
     fn manager_m1_flags_turn_the_election_on_and_off_and_set_its_times() {
-        let own = LeaderElection::default().retry_period(Duration::from_secs(1));
-        assert_eq!((with(&[], None), with(&[], Some(own.clone()))), (None, Some(own.clone())));
-        assert_eq!(with(&["--leader-elect"], None), Some(LeaderElection::default()));
-        assert_eq!(with(&["--leader-elect=true"], Some(own.clone())), Some(own.clone()));
-        assert_eq!(with(&["--leader-elect=false"], Some(own.clone())), None);
-        assert_eq!(with(&["--leader-elect-retry-period=1s"], None), None);
+        let operator_options = LeaderElection::default().retry_period(Duration::from_secs(1));
+        assert_eq!(
+            (apply(&[], None), apply(&[], Some(operator_options.clone()))),
+            (None, Some(operator_options.clone()))
+        );
+        assert_eq!(apply(&["--leader-elect"], None), Some(LeaderElection::default()));
+        assert_eq!(apply(&["--leader-elect=true"], Some(operator_options.clone())), Some(operator_options.clone()));
+        assert_eq!(apply(&["--leader-elect=false"], Some(operator_options.clone())), None);
+        assert_eq!(apply(&["--leader-elect-retry-period=1s"], None), None);
         let all = [
             "--leader-elect",
             "--leader-elect-lease-duration=30s",
@@ -116,10 +121,10 @@ mod tests {
             "--leader-elect-lease-name=a",
             "--leader-elect-namespace=b",
         ];
-        let expected = own.lease_duration(Duration::from_secs(30)).renew_deadline(Duration::from_secs(20));
+        let expected = operator_options.lease_duration(Duration::from_secs(30)).renew_deadline(Duration::from_secs(20));
         let expected = expected.lease_name("a").namespace("b");
-        let own = LeaderElection::default().retry_period(Duration::from_secs(1)).lease_name("c");
-        assert_eq!(with(&all, Some(own)), Some(expected));
+        let operator_options = LeaderElection::default().retry_period(Duration::from_secs(1)).lease_name("c");
+        assert_eq!(apply(&all, Some(operator_options)), Some(expected));
         assert!(Command::try_parse_from(["operator", "--leader-elect", "false"]).is_err());
         let leases = Command::try_parse_from(["operator", "--leader-elect-namespace=b"]).unwrap().args;
         assert_eq!(leases.override_leases(None), LeaderElection::default().namespace("b"));

@@ -43,26 +43,28 @@ impl LogReload {
         settings: Option<ExportSettings>,
     ) -> Result<Self, ConfigurationError> {
         let is_colored = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        let (reload, lines) = Self::new(flags, file, std::io::stderr, is_colored)?;
+        let (log_reload, log_layer) = Self::new(flags, file, std::io::stderr, is_colored)?;
         let export = settings.as_ref().map(export::start).transpose();
-        let (spans, unexported) = match export {
-            Ok(spans) => (spans, None),
+        // An operator without the feature `otlp` runs without the export, and logs the error once the log is started.
+        let (span_layer, not_built) = match export {
+            Ok(span_layer) => (span_layer, None),
             Err(error @ ExportError::NotBuilt) => (None, Some(error)),
             Err(error @ ExportError::Invalid(_)) => return Err(ConfigurationError::Otlp(error.to_string())),
         };
-        let subscriber = tracing_subscriber::registry().with([lines].into_iter().chain(spans).collect::<Vec<_>>());
+        let subscriber =
+            tracing_subscriber::registry().with([log_layer].into_iter().chain(span_layer).collect::<Vec<_>>());
         subscriber.try_init().map_err(|error| ConfigurationError::Log(error.to_string()))?;
         if let Some(ExportSettings { endpoint, .. }) = &settings {
-            match unexported {
+            match not_built {
                 Some(error) => tracing::warn!(endpoint, %error, "spans are not exported"),
                 None => tracing::info!(endpoint, "exporting spans"),
             }
         }
-        Ok(reload)
+        Ok(log_reload)
     }
 
-    /// Creates the handle of the log filter, and the layer that writes the log, from the flags and the file. The filter is that of the
-    /// layer alone: it does not turn off spans, which another layer exports.
+    /// Creates the handle of the log filter, and the layer that writes the log, from the flags and the file. The filter applies to this
+    /// layer only, and not to the layer that exports spans.
     ///
     /// # Errors
     /// Fails if the filter is invalid.
@@ -77,17 +79,17 @@ impl LogReload {
     {
         let options = effective(&flags, file.as_ref().map(|file| &file.options));
         let filter = options.filter().to_owned();
-        let (layer, handle) = reload::Layer::new(parse_filter(&filter).map_err(ConfigurationError::Log)?);
-        let lines = fmt::layer().with_writer(writer).with_ansi(is_colored);
-        let lines = match options.log_format.unwrap_or_default() {
-            LogFormat::Json => lines.json().map_event_format(|format| Correlated { format, is_json: true }).boxed(),
+        let (filter_layer, handle) = reload::Layer::new(parse_filter(&filter).map_err(ConfigurationError::Log)?);
+        let log_layer = fmt::layer().with_writer(writer).with_ansi(is_colored);
+        let log_layer = match options.log_format.unwrap_or_default() {
+            LogFormat::Json => log_layer.json().map_event_format(|format| Correlated { format, is_json: true }).boxed(),
             LogFormat::Text => {
                 let correlated = |format: Format| Correlated { format: format.with_ansi(is_colored), is_json: false };
-                lines.map_event_format(correlated).boxed()
+                log_layer.map_event_format(correlated).boxed()
             }
         };
         let text = file.as_ref().map(|file| file.text.clone()).unwrap_or_default();
-        Ok((Self { handle, flags, file, filter, text }, lines.with_filter(layer).boxed()))
+        Ok((Self { handle, flags, file, filter, text }, log_layer.with_filter(filter_layer).boxed()))
     }
 
     /// Reads the configuration file every five seconds, and applies a changed log filter. It never returns. A file that can't be used
@@ -100,7 +102,8 @@ impl LogReload {
         }
     }
 
-    /// Reads the file, and applies its log filter if it has changed.
+    /// Reads the configuration file, and applies its log filter if the content has changed since the last read. A file that can't be used
+    /// changes nothing, and is logged.
     fn reload(&mut self) {
         let Some(file) = &self.file else { return };
         let text = match read_text(&file.path) {

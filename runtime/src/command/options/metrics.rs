@@ -48,8 +48,8 @@ overriding!(MetricsOptions {
 });
 
 impl MetricsOptions {
-    /// Returns the server with these options, which override those of `own`; `None` for no server. The options that change a server
-    /// create none.
+    /// Returns the server of the operator's code, `own`, with these options applied; `None` for no server. The address creates, moves or
+    /// disables the server; the other options change a server only if there is one.
     pub(super) fn override_server(&self, own: Option<MetricsServer>) -> Option<MetricsServer> {
         let mut server = match self.metrics_bind_address {
             None => own?,

@@ -29,8 +29,8 @@ pub(crate) struct BucketOptions {
 overriding!(BucketOptions { nats_url, nats_credentials });
 
 impl BucketOptions {
-    /// Sets the connection of an operator if there is a URL. It is made when the first bucket is opened, so an operator without kinds in
-    /// buckets makes none. It creates missing buckets.
+    /// Sets the connection of an operator to NATS if there is a URL. The client connects when the operator opens its first bucket, so an
+    /// operator without kinds in buckets never connects. It creates missing buckets.
     ///
     /// # Errors
     /// Fails if a flag or the file names credentials and there is no URL. The variable may be set without a URL, as in the generated
@@ -41,10 +41,11 @@ impl BucketOptions {
         Ok(())
     }
 
-    /// Checks that credentials which are not those of the variable have a URL.
-    fn check(&self, of_variable: Option<&OsStr>) -> Result<(), ConfigurationError> {
+    /// Fails if a flag or the file names a credentials file, and there is no URL. Credentials that equal `variable_value`, the value of the
+    /// environment variable, are those of the variable, which may be set without a URL.
+    fn check(&self, variable_value: Option<&OsStr>) -> Result<(), ConfigurationError> {
         match self.credentials() {
-            Some(file) if self.urls().next().is_none() && of_variable != Some(OsStr::new(file)) => {
+            Some(file) if self.urls().next().is_none() && variable_value != Some(OsStr::new(file)) => {
                 Err(ConfigurationError::CredentialsWithoutUrl { path: file.into() })
             }
             _ => Ok(()),
@@ -113,7 +114,8 @@ mod connection {
     }
 
     impl LazyConnection {
-        /// Connects with the credentials, or anonymously without a credentials file.
+        /// Connects to NATS with the credentials file. Connects anonymously if there is none, or if the generated Deployment names a file
+        /// that its optional Secret does not contain.
         async fn connect(&self) -> Result<NatsBuckets, NatsError> {
             let options = match self.credentials.as_deref().filter(|file| !is_unmounted(file)) {
                 Some(file) => self.options.clone().credentials_file(file),
@@ -124,12 +126,14 @@ mod connection {
         }
     }
 
-    /// Returns whether a credentials file is that of the generated Deployment, and its Secret has none: then the user is anonymous.
+    /// Returns whether `file` is the path where the generated Deployment mounts the credentials, and no file is mounted there because its
+    /// optional Secret has no credentials.
     fn is_unmounted(file: &Path) -> bool {
         file == Path::new(&mounted_credentials()) && !file.exists()
     }
 
     impl OpenBuckets for LazyConnection {
+        /// Opens a bucket over the connection, which the first successful call establishes. Converts errors of NATS to those of the bucket.
         fn open<'a>(&'a self, definition: &'a BucketDefinition) -> BoxFuture<'a, Result<Arc<dyn Bucket>, BucketError>> {
             async move {
                 let opened = async {
@@ -156,7 +160,7 @@ mod connection {
                 buckets: OnceCell::new(),
             };
             let bucket = BucketDefinition::new("units");
-            // The Secret of the Deployment may have no credentials.
+            // The Secret of the Deployment may have no credentials. The operator retries after `Unavailable`, and ends after `Invalid`.
             for anonymous in [None, Some(mounted_credentials())] {
                 let unreachable = connection(anonymous.as_deref()).open(&bucket).await;
                 assert!(matches!(unreachable, Err(BucketError::Unavailable { .. })), "{unreachable:?}");

@@ -59,9 +59,11 @@ overriding!(OtlpOptions {
 });
 
 impl OtlpOptions {
-    /// Returns the settings of the export; `None` without an endpoint, or if a variable of OpenTelemetry turns it off. A flag overrides the
-    /// variables for traces alone (`OTEL_EXPORTER_OTLP_TRACES_...`), and the file doesn't. `flags` are the options without those of the
-    /// file. They include the common variables, so only a value that differs from the variable counts as that of a flag.
+    /// Returns the settings of the export of spans; `None` if there is no endpoint, or if a variable of OpenTelemetry turns the export off.
+    ///
+    /// `self` are the effective options, and `flags` those of the command line and the environment, without the file. A flag overrides the
+    /// variables for traces alone (`OTEL_EXPORTER_OTLP_TRACES_...`), which override the common variables and the file. clap reads the
+    /// common variables into `flags`, so only a value that differs from the variable counts as that of a flag.
     pub(super) fn settings(&self, flags: &Self, service: ServiceFacts) -> Option<ExportSettings> {
         let is_off = variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
             || variable("OTEL_TRACES_EXPORTER").is_some_and(|value| value == "none");
@@ -82,25 +84,27 @@ impl OtlpOptions {
     /// Returns the fraction of traces that are recorded; `None` for all. A variable `OTEL_TRACES_SAMPLER` that turns sampling always on or
     /// off overrides a ratio of the variable or the file, and not one of the flag.
     fn sampling_ratio(&self, flags: &Self) -> Option<f64> {
-        let of_variable = variable(RATIO).and_then(|text| ratio(&text).ok());
-        let is_flag = flags.otlp_sampling_ratio.is_some() && flags.otlp_sampling_ratio != of_variable;
+        let variable_ratio = variable(RATIO).and_then(|text| ratio(&text).ok());
+        let is_flag = flags.otlp_sampling_ratio.is_some() && flags.otlp_sampling_ratio != variable_ratio;
         if is_flag { self.otlp_sampling_ratio } else { ratio_of_sampler().or(self.otlp_sampling_ratio) }
     }
 
-    /// Returns the URL for spans: the endpoint for traces alone as it is, or the path of spans below the common endpoint.
+    /// Returns the URL for spans: the endpoint for traces alone, unless a flag sets the common endpoint, else `/v1/traces` below the common
+    /// endpoint. `flags` are the options without those of the file.
     fn endpoint(&self, flags: &Self) -> Option<String> {
         let is_flag = flags.otlp_endpoint.is_some() && flags.otlp_endpoint != variable(ENDPOINT);
-        let of_traces = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").filter(|_| !is_flag);
+        let trace_endpoint = variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").filter(|_| !is_flag);
         let common = || self.otlp_endpoint.as_ref().filter(|endpoint| !endpoint.is_empty());
-        of_traces.or_else(|| common().map(|endpoint| format!("{}{PATH}", endpoint.trim_end_matches('/'))))
+        trace_endpoint.or_else(|| common().map(|endpoint| format!("{}{PATH}", endpoint.trim_end_matches('/'))))
     }
 
-    /// Returns the headers: those for traces alone, unless there is a flag, or the common ones.
+    /// Returns the headers of each export: those for traces alone, unless a flag sets the common headers, else the common headers. `flags`
+    /// are the options without those of the file.
     fn headers(&self, flags: &Self) -> Vec<(String, String)> {
-        let of_flags = flags.otlp_headers.as_ref().map(|headers| headers.0.clone());
-        let is_flag = of_flags.is_some() && of_flags != variable(HEADERS);
-        let of_traces = variable("OTEL_EXPORTER_OTLP_TRACES_HEADERS").filter(|_| !is_flag);
-        let chosen = of_traces.or_else(|| self.otlp_headers.as_ref().map(|headers| headers.0.clone()));
+        let flag_headers = flags.otlp_headers.as_ref().map(|headers| headers.0.clone());
+        let is_flag = flag_headers.is_some() && flag_headers != variable(HEADERS);
+        let trace_headers = variable("OTEL_EXPORTER_OTLP_TRACES_HEADERS").filter(|_| !is_flag);
+        let chosen = trace_headers.or_else(|| self.otlp_headers.as_ref().map(|headers| headers.0.clone()));
         chosen.and_then(|text| parse_pairs(&text).ok()).unwrap_or_default()
     }
 }
@@ -110,7 +114,8 @@ pub(super) fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Returns the ratio of a sampler that has no argument; `None` for all others.
+/// Returns the ratio of the sampler in `OTEL_TRACES_SAMPLER` if it samples all traces or none; `None` for samplers with a ratio, and
+/// without the variable.
 fn ratio_of_sampler() -> Option<f64> {
     match variable("OTEL_TRACES_SAMPLER")?.trim_start_matches("parentbased_") {
         "always_on" => Some(1.0),
@@ -125,7 +130,7 @@ fn ratio_of_sampler() -> Option<f64> {
 pub(super) struct Headers(pub(super) String);
 
 impl Headers {
-    /// Checks the `name=value` pairs of the headers. The text is kept, to compare it with the environment variable.
+    /// Checks that the text has valid headers, as `name=value` pairs. Keeps the text, which is compared with the environment variable.
     fn parse(text: &str) -> Result<Self, String> {
         for (name, value) in parse_pairs(text)? {
             let is_valid = http::HeaderName::try_from(&name).is_ok() && http::HeaderValue::try_from(&value).is_ok();

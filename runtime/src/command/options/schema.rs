@@ -1,4 +1,4 @@
-//! The JSON schema of the configuration file.
+//! Generates the JSON schema of the configuration file of an operator.
 
 use super::group::ManagerOptions;
 use schemars::generate::SchemaSettings;

@@ -1,4 +1,4 @@
-//! Defines the options of the server of the webhooks.
+//! Defines the options of the webhook server: address, certificate, Service and webhook configuration.
 
 use super::{address::BindAddress, merge::overriding};
 use crate::webhook::WebhookServer;
@@ -52,7 +52,8 @@ overriding!(WebhookOptions {
 });
 
 impl WebhookOptions {
-    /// Returns the server with these options, which override those of `own`; `None` for no server.
+    /// Returns the webhook server of the operator's code, `own`, with these options applied; `None` for no server. An operator that has
+    /// webhooks, but no server in its code, gets one at the default address.
     pub(super) fn override_server(&self, own: Option<WebhookServer>, has_webhooks: bool) -> Option<WebhookServer> {
         let mut server = match self.webhook_address {
             None => own.or_else(|| has_webhooks.then(|| WebhookServer::new(DEFAULT_ADDRESS)))?,

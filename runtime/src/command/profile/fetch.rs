@@ -44,7 +44,7 @@ pub(super) async fn send(
     Err(ProfileError::Refused { pod: pod(), status, message, account })
 }
 
-/// Forwards the port, and returns the status and the body of the response.
+/// Forwards the port of the Pod, sends the request over TLS, and returns the status and the body of the response.
 async fn forward(request: &PodRequest<'_>, client: kube::Client) -> Result<(StatusCode, Vec<u8>), BoxError> {
     let mut forwarder =
         Api::<Pod>::namespaced(client, request.namespace).portforward(request.pod, &[request.port]).await?;
@@ -55,7 +55,7 @@ async fn forward(request: &PodRequest<'_>, client: kube::Client) -> Result<(Stat
         get(tls, request.path, request.token).await
     };
     let response = response.await;
-    // The reason of the kubelet says more than the end of the stream.
+    // If the forwarding failed, the message of the kubelet explains more than the error of the broken stream.
     match (response, failure) {
         (Err(error), Some(failure)) => match timeout(Duration::from_secs(1), failure).await {
             Ok(Some(message)) => Err(message.into()),
@@ -71,25 +71,26 @@ async fn get(
     path: &str,
     token: &str,
 ) -> Result<(StatusCode, Vec<u8>), BoxError> {
-    let (mut sender, connection) = http1::handshake(TokioIo::new(connection)).await?;
+    let (mut sender, driver) = http1::handshake(TokioIo::new(connection)).await?;
     let request = Request::get(path)
         .header(header::HOST, "localhost")
         .header(header::AUTHORIZATION, format!("Bearer {token}"))
         .body(Empty::<Bytes>::new())?;
-    // The connection ends after the sender is dropped.
+    // The driver of the connection runs beside the request, and ends after the sender is dropped.
     let response = async move {
         let response = sender.send_request(request).await?;
         let status = response.status();
         Ok::<_, hyper::Error>((status, response.into_body().collect().await?.to_bytes().to_vec()))
     };
-    let (response, ended) = futures::join!(response, connection);
-    match (response, ended) {
+    let (response, end) = futures::join!(response, driver);
+    match (response, end) {
         (Ok(response), _) => Ok(response),
         // An error of the connection says more than the request that it canceled.
         (Err(_), Err(error)) | (Err(error), Ok(())) => Err(error.into()),
     }
 }
 
+/// Returns a connector for TLS that accepts any certificate of the server.
 fn connector() -> Result<TlsConnector, BoxError> {
     let provider = Arc::new(ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
@@ -103,6 +104,7 @@ fn connector() -> Result<TlsConnector, BoxError> {
 struct AnyCertificate(Arc<CryptoProvider>);
 
 impl ServerCertVerifier for AnyCertificate {
+    /// Accepts every certificate without a check.
     fn verify_server_cert(
         &self,
         _: &CertificateDer<'_>,
@@ -114,6 +116,7 @@ impl ServerCertVerifier for AnyCertificate {
         Ok(ServerCertVerified::assertion())
     }
 
+    /// Checks the signature of a TLS 1.2 handshake: the server must have the key of the certificate that it sent.
     fn verify_tls12_signature(
         &self,
         message: &[u8],
@@ -123,6 +126,7 @@ impl ServerCertVerifier for AnyCertificate {
         verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
     }
 
+    /// Checks the signature of a TLS 1.3 handshake: the server must have the key of the certificate that it sent.
     fn verify_tls13_signature(
         &self,
         message: &[u8],

@@ -63,6 +63,7 @@ pub(crate) struct ProfileArgs {
 }
 
 impl ProfileArgs {
+    /// Runs the verb `profile`, and prints its error with a hint.
     pub(crate) fn run(&self, operator: &Operator) -> ExitCode {
         with_runtime(async {
             match self.profile(operator).await {
@@ -82,10 +83,10 @@ impl ProfileArgs {
         let namespace = self.namespace.as_deref().unwrap_or(&project.namespace);
         let config = self.connection.config().await.map_err(ProfileError::Config)?;
         let limit = self.connection.timeout() + Duration::from_secs(if self.memory { 0 } else { self.seconds });
-        // While the operator takes the profile, the forwarded port is silent.
-        let mut patient = config.clone();
-        patient.read_timeout = Some(limit);
-        let patient = kube::Client::try_from(patient).map_err(ProfileError::Client)?;
+        // The forwarded port carries no data while the operator takes the profile, so its client needs a longer read timeout.
+        let mut forwarding_config = config.clone();
+        forwarding_config.read_timeout = Some(limit);
+        let forwarding_client = kube::Client::try_from(forwarding_config).map_err(ProfileError::Client)?;
         let pods = OperatorPods::connect(config, &project, namespace)?;
         let pod = pods.choose(self.pod.as_deref()).await?;
         let token = pods.token(&self.service_account).await?;
@@ -98,7 +99,7 @@ impl ProfileArgs {
         }
         let account = &*self.service_account;
         let request = PodRequest { pod: &pod, namespace, port: self.port, path: &path, account, token: &token };
-        let bytes = fetch::send(&request, patient, limit).await?;
+        let bytes = fetch::send(&request, forwarding_client, limit).await?;
         if self.memory {
             return Ok(self.print_memory(&pod, &String::from_utf8_lossy(&bytes)));
         }
@@ -109,6 +110,7 @@ impl ProfileArgs {
         Ok(self.show(&pod, &file))
     }
 
+    /// Prints the memory statistics of a Pod, which are lines `name: value`, as they are or as one JSON object.
     fn print_memory(&self, pod: &str, text: &str) -> ExitCode {
         match self.output {
             OutputFormat::Text => print(text),
@@ -121,7 +123,7 @@ impl ProfileArgs {
         }
     }
 
-    /// Prints the path of the profile, and opens the profile if there is a terminal and a viewer.
+    /// Prints the path of the profile. On a terminal it also opens the profile in a viewer, unless `--no-open` or JSON output is set.
     fn show(&self, pod: &str, file: &Path) -> ExitCode {
         if self.output == OutputFormat::Json {
             return print(&format!("{}\n", json!({"pod": pod, "file": file})));

@@ -33,7 +33,8 @@ impl<'a> OperatorPods<'a> {
         Target { kind, namespace: Some(self.namespace), name }
     }
 
-    /// Returns the Pod of this name, or else the leader, or else the first Pod that is ready.
+    /// Returns the name of the Pod to profile. With a name, checks that this Pod belongs to the operator; without a name, chooses the
+    /// leader if its Pod is ready, else the first ready Pod.
     pub(super) async fn choose(&self, name: Option<&str>) -> Result<String, ProfileError> {
         let selector = self.project.selector();
         let labels = selector.as_object().into_iter().flatten();
@@ -67,7 +68,7 @@ impl<'a> OperatorPods<'a> {
         Ok(lease.and_then(|lease| lease["spec"]["holderIdentity"].as_str().map(str::to_owned)))
     }
 
-    /// Returns a token of a ServiceAccount.
+    /// Requests a token of a ServiceAccount in the namespace of the operator, with the shortest lifetime that the API server accepts.
     pub(super) async fn token(&self, account: &str) -> Result<String, ProfileError> {
         let request = json!({
             "apiVersion": "authentication.k8s.io/v1",
@@ -94,14 +95,15 @@ fn name_of(pod: &Value) -> &str {
 
 /// Returns the ready Pod of the leader, or else the first ready Pod by name.
 fn choose(pods: &[Value], leader: Option<&str>) -> Option<String> {
-    let is_true = |condition: &Value| condition["type"] == "Ready" && condition["status"] == "True";
+    let is_ready_condition = |condition: &Value| condition["type"] == "Ready" && condition["status"] == "True";
     let is_ready = |pod: &&Value| {
         let conditions = pod["status"]["conditions"].as_array();
-        pod["metadata"]["deletionTimestamp"].is_null() && conditions.into_iter().flatten().any(is_true)
+        pod["metadata"]["deletionTimestamp"].is_null() && conditions.into_iter().flatten().any(is_ready_condition)
     };
-    // The identity starts with the name of the Pod, and a name has no underscore.
+    // The identity of a leader starts with the name of its Pod and an underscore, and the name has no underscore.
     let leader = leader.and_then(|identity| identity.split('_').next());
     let ready = pods.iter().filter(is_ready).map(name_of);
+    // The leader comes first: its key begins with `false`, which is less than `true`.
     ready.min_by_key(|name| (leader != Some(*name), *name)).map(str::to_owned)
 }
 

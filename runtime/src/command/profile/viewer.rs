@@ -1,4 +1,4 @@
-//! Opens a profile in the web page of pprof.
+//! Opens a CPU profile in a browser with the web page of pprof.
 
 use crate::command::profile::error::ProfileError;
 use std::{io, path::Path, process::Command};
@@ -11,13 +11,13 @@ pub(super) fn open(file: &Path) -> Result<(), ProfileError> {
     open_with(&VIEWERS, file)
 }
 
-/// Runs the first of the viewers that is installed.
+/// Opens the file with the first of the viewers that is installed, and waits until the viewer ends.
 fn open_with(viewers: &[&[&str]], file: &Path) -> Result<(), ProfileError> {
     let mut missing = io::Error::from(io::ErrorKind::NotFound);
     for viewer in viewers {
         let Some((program, args)) = viewer.split_first() else { continue };
         match Command::new(program).args(args).arg(file).status() {
-            // The user ends a viewer with a signal.
+            // A viewer that the user ends with a signal has no exit code.
             Ok(status) if status.success() || status.code().is_none() => return Ok(()),
             Ok(status) => return Err(ProfileError::ViewerFailed { program: viewer.join(" "), status }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => missing = error,

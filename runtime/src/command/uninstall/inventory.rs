@@ -68,8 +68,8 @@ fn plural(kind: &str) -> String {
     lower.strip_suffix('y').map_or_else(|| format!("{lower}s"), |stem| format!("{stem}ies"))
 }
 
-/// Returns every object that the manifests of a project create. The binding of the policy comes before the policy, and the
-/// Namespace last.
+/// Returns every object that the manifests of a project create, in the order in which the objects of a stage are deleted: bindings of
+/// admission policies first, and the Namespace last.
 pub(crate) fn inventory(project: &Project) -> Vec<InstalledObject> {
     let mut objects: Vec<_> = installed_objects(project).iter().map(InstalledObject::new).collect();
     objects.sort_by_key(|object| match object.kind.kind.as_ref() {

@@ -68,8 +68,10 @@ impl UninstallArgs {
         }
     }
 
-    /// Runs the stages of the uninstallation in order: the objects of the operator's kinds (if they are not kept), the parameters of
-    /// the finalizer policy, the policy and the workload, the finalizers that remain, the definitions, and the rest.
+    /// Runs the stages of the uninstallation in order. First deletes the objects of the operator's kinds, keeps them, or fails if there are
+    /// any. Then deletes the parameter of the finalizer policy, the policy, the webhook configurations, and the Deployment. Then removes
+    /// the operator's finalizers from the kept objects. Last deletes the CustomResourceDefinitions, unless objects are kept, and all other
+    /// objects of the installation.
     async fn uninstall(&self, operator: &Operator) -> Result<(), UninstallError> {
         let ConnectedClient { client, .. } = self.connection.connect(operator).await?;
         let project = operator.project()?;

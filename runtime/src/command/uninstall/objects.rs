@@ -33,7 +33,8 @@ pub(crate) struct KindObjects {
     objects: Vec<Header>,
 }
 
-/// Lists all objects of the operator's own kinds, and those of foreign kinds that have its finalizer, in all namespaces.
+/// Lists the objects of the controlled kinds in all namespaces: all objects of the kinds that the operator defines, and of foreign kinds,
+/// which it does not define, the objects with its finalizer.
 pub(crate) async fn list_objects(client: &Client, operator: &Operator) -> Result<Vec<KindObjects>, UninstallError> {
     let mut kind_objects = Vec::new();
     for factory in &operator.factories {
@@ -46,9 +47,11 @@ pub(crate) async fn list_objects(client: &Client, operator: &Operator) -> Result
     Ok(kind_objects)
 }
 
-/// Returns a controlled kind in the version that the API server stores: after the end of the operator, nobody converts its objects.
+/// Returns the kind of a controller in the version in which the API server stores its objects. Once the operator has stopped, no conversion
+/// webhook converts them, so only this version can still be read and written.
 async fn stored_kind(client: &Client, factory: &dyn Factory) -> Result<Kind, CallError> {
     let kind = factory.kind();
+    // A kind without declared versions has no conversion webhook, and neither has a kind in a bucket.
     if factory.versions().is_none() || client.is_in_bucket(&kind) {
         return Ok(kind);
     }
@@ -66,7 +69,7 @@ async fn headers(client: &Client, kind: &Kind) -> Result<Vec<Header>, CallError>
     let header = |item: Box<RawValue>| Some(Header::parse(item.get().as_bytes()));
     let target = Target { kind, namespace: None, name: "" };
     match client.metadata_client().list_each(target, Selectors::default(), header).await {
-        // Without its definition a kind has no objects.
+        // A kind without a CustomResourceDefinition has no objects.
         Err(error) if error.is_not_found() => Ok(Vec::new()),
         headers => headers?.into_iter().collect::<Result<_, _>>().map_err(|error| CallError {
             verb: Verb::List,
@@ -79,7 +82,7 @@ async fn headers(client: &Client, kind: &Kind) -> Result<Vec<Header>, CallError>
     }
 }
 
-/// Fails if there is any object.
+/// Fails with the first kind that still has objects, and their number.
 pub(crate) fn require_none(kind_objects: &[KindObjects]) -> Result<(), UninstallError> {
     match kind_objects.iter().find(|kind_objects| !kind_objects.objects.is_empty()) {
         Some(kind_objects) => {
@@ -96,7 +99,7 @@ impl KindObjects {
 }
 
 impl Run {
-    /// Deletes all objects of the operator's own kinds, and waits until they are gone.
+    /// Deletes all objects of the kinds that the operator defines, and waits until they are gone. A dry run only reports them.
     pub(crate) async fn delete_objects(&self, kind_objects: &[KindObjects]) -> Result<(), UninstallError> {
         let own_kinds = || kind_objects.iter().filter(|kind_objects| !kind_objects.foreign);
         for kind_objects in own_kinds() {
@@ -117,8 +120,9 @@ impl Run {
         Ok(())
     }
 
-    /// Removes the operator's finalizers from the objects that stay: all, or those of foreign kinds only. It also removes their
-    /// reference finalizers from the objects that they reference, since nothing else would.
+    /// Removes the operator's finalizer from the objects that the uninstallation keeps: those of all kinds, or only those of foreign kinds,
+    /// which the operator does not define. Also removes the reference finalizers, by which these objects protect the objects that they
+    /// reference from deletion: after the uninstallation no operator would remove them.
     pub(crate) async fn release(
         &self,
         kind_objects: &[KindObjects],
@@ -148,10 +152,10 @@ impl Run {
         Ok(())
     }
 
-    /// Removes the reference finalizers of objects of one kind from the objects that they reference, and reports each. A dry run
-    /// only reports them.
+    /// Removes the reference finalizers that belong to the objects of one kind from the objects which these reference, and reports each. A
+    /// dry run only reports them.
     async fn release_references(&self, kind_objects: &KindObjects, operator: &Operator) -> Result<(), UninstallError> {
-        let references: Vec<_> = kind_objects
+        let reference_finalizers: Vec<_> = kind_objects
             .objects
             .iter()
             .map(|object| reference::finalizer_name(&kind_objects.kind, &object.key))
@@ -166,12 +170,12 @@ impl Run {
             );
             for object in headers(&self.client, kind).await? {
                 let target = Target { kind, namespace: object.key.namespace(), name: object.key.name() };
-                let is_present = |reference: &&String| object.finalizers.contains(reference);
-                for reference in references.iter().filter(is_present) {
+                let is_present = |finalizer: &&String| object.finalizers.contains(finalizer);
+                for finalizer in reference_finalizers.iter().filter(is_present) {
                     if self.dry_run {
                         self.report("would release", target)?;
                     } else {
-                        self.release_one(&source, &object, reference).await?;
+                        self.release_one(&source, &object, finalizer).await?;
                         self.report("released", target)?;
                     }
                 }
@@ -199,6 +203,7 @@ impl Run {
             let Some(read) = self.client.get::<Box<RawValue>>(target).await? else { return Ok(()) };
             match Header::parse(read.get().as_bytes()) {
                 Ok(header) if header.uid == listed.uid => object = header,
+                // The listed object is gone and another one has its name, or the metadata can't be parsed.
                 _ => return Ok(()),
             }
         }
@@ -222,32 +227,36 @@ mod tests {
         time::Duration,
     };
 
-    /// Returns a server with a Namespace that is held and one that is not; gives the writes that it is asked for.
+    /// Returns the client of a server with two Namespaces, of which `ours` has the finalizer of the operator, and with a Secret that has
+    /// the reference finalizers of both. Also returns the list of the writes that the server receives.
     fn server() -> (Client, Arc<Mutex<Vec<String>>>) {
         let writes = Arc::new(Mutex::new(Vec::new()));
-        let noted = writes.clone();
+        let recorded_writes = writes.clone();
         let service = tower::service_fn(move |request: Request<Body>| {
             if request.method() != Method::GET {
-                noted.lock().push(format!("{} {}", request.method(), request.uri().path()));
+                recorded_writes.lock().push(format!("{} {}", request.method(), request.uri().path()));
             }
             if request.uri().path().ends_with("/secrets") {
                 let finalizers = ["namespaces/reference_others", "namespaces/reference_ours"];
                 let key = json!({"metadata": {"name": "key", "namespace": "shop", "resourceVersion": "1", "finalizers": finalizers}});
-                return answered(&json!({"items": [key]}));
+                return json_response(&json!({"items": [key]}));
             }
-            let space = |name: &str, finalizers: &[&str]| json!({"metadata": {"name": name, "resourceVersion": "1", "finalizers": finalizers}});
-            let answer = json!({"items": [space("ours", &["opgen.dev/demo"]), space("others", &[])]});
-            answered(&answer)
+            let namespace = |name: &str, finalizers: &[&str]| {
+                let metadata = json!({"name": name, "resourceVersion": "1", "finalizers": finalizers});
+                json!({"metadata": metadata})
+            };
+            let answer = json!({"items": [namespace("ours", &["opgen.dev/demo"]), namespace("others", &[])]});
+            json_response(&answer)
         });
         (Client::new(kube::Client::new(service, "default")), writes)
     }
 
-    fn answered(answer: &Value) -> Ready<Result<Response<Body>, Infallible>> {
+    fn json_response(answer: &Value) -> Ready<Result<Response<Body>, Infallible>> {
         ready(Ok(Response::new(Body::from(answer.to_string().into_bytes()))))
     }
 
     #[tokio::test]
-    async fn objects_of_a_foreign_kind_are_let_go_and_never_deleted() {
+    async fn objects_of_a_foreign_kind_are_released_and_never_deleted() {
         let operator = Operator::new("demo").controls::<Foreign<Namespace>, Recorder>();
         let (client, writes) = server();
         let kind_objects = list_objects(&client, &operator).await.unwrap();
@@ -260,7 +269,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_objects_name_that_stay_is_let_go() {
+    async fn the_objects_that_kept_objects_reference_are_released() {
         let operator = Operator::new("demo").controls::<Foreign<Namespace>, Recorder>();
         let (client, writes) = server();
         let mut kind_objects = list_objects(&client, &operator).await.unwrap();

@@ -25,11 +25,11 @@ pub(super) struct Run {
 impl Run {
     /// Deletes the objects of a stage, and waits until they are gone.
     pub(super) async fn delete_stage(&self, installed: &[InstalledObject], stage: Stage) -> Result<(), UninstallError> {
-        let of_stage: Vec<_> = installed.iter().filter(|object| object.stage == stage).collect();
-        for object in &of_stage {
+        let objects: Vec<_> = installed.iter().filter(|object| object.stage == stage).collect();
+        for object in &objects {
             self.delete(object.target()).await?;
         }
-        for object in of_stage {
+        for object in objects {
             self.wait_gone(object.target()).await?;
         }
         Ok(())

@@ -112,8 +112,9 @@ impl<'a> Examiner<'a> {
         Some((controlled, factory.as_ref()))
     }
 
-    /// Explains an object of a kind that the operator controls: what keeps the operator from reconciling it, else the references
-    /// that are not ready, else the children that are not. Panics in event handlers for it are causes, too.
+    /// Explains an object of a kind that the operator controls. The first explanation that applies counts: what keeps the operator from
+    /// reconciling it, the referenced objects that are not ready, the children that are not ready. Panics in event handlers for the object
+    /// are reasons as well.
     async fn examine_controlled(
         &mut self,
         examined: &ExaminedObject<'_>,
@@ -137,6 +138,7 @@ impl<'a> Examiner<'a> {
         let (state, why) = live::state_of(examined.kind, examined.object);
         let generation = examined.object["metadata"]["generation"].as_i64().unwrap_or_default();
         let observed = examined.object["status"]["observedGeneration"].as_i64();
+        // The status of a foreign kind, which the operator does not define, belongs to another controller.
         let owns_status = controlled.crd.is_some();
         let problem = if !examined.finalizers().contains(&controlled.finalizer.as_str()) {
             Some("has not reconciled it yet")
@@ -162,9 +164,10 @@ impl<'a> Examiner<'a> {
             (_, None) => format!("is not ready: {why}"),
         };
         let panics = self.panics(examined, factory).await?;
-        let may_miss = description == STATE_READY && !panics.is_empty();
+        let may_miss_changes = description == STATE_READY && !panics.is_empty();
         reasons.extend(panics);
-        let description = if may_miss { "is ready, but the operator may miss changes".to_owned() } else { description };
+        let description =
+            if may_miss_changes { "is ready, but the operator may miss changes".to_owned() } else { description };
         Ok(examined.why(description).with_reasons(reasons))
     }
 
@@ -174,15 +177,15 @@ impl<'a> Examiner<'a> {
         format!("is not ready: the operator {problem}; check that {name} is running and check its /readyz")
     }
 
-    /// Returns the text for an object that no pass reconciles because the upgrade hook of its controller has not succeeded yet;
-    /// `None` without a hook, if it has succeeded, and if the user may not read the record.
+    /// Returns the text for an object that is not reconciled yet because the upgrade hook of its controller has not succeeded. Returns
+    /// `None` if there is no hook, if it has succeeded, or if the user may not read the ConfigMap in which the operator records the hooks.
     async fn unfinished_upgrade(&self, controlled: &KindDescription) -> Result<Option<String>, LookupError> {
         if controlled.upgrade.is_none() {
             return Ok(None);
         }
         let Project { name, namespace, version, .. } = self.project;
-        let (configs, record) = (kind_of::<ConfigMap>(), record_name(name));
-        let target = Target { kind: &configs, namespace: Some(namespace), name: &record };
+        let (config_map, record) = (kind_of::<ConfigMap>(), record_name(name));
+        let target = Target { kind: &config_map, namespace: Some(namespace), name: &record };
         let stored = match self.client.get::<Value>(target).await {
             Ok(stored) => stored.unwrap_or_default(),
             Err(error) if error.is_forbidden() => return Ok(None),
@@ -215,7 +218,8 @@ impl<'a> Examiner<'a> {
         Ok(reasons)
     }
 
-    /// Explains an object of a kind that the operator does not control; a workload by its Pods.
+    /// Explains an object of a kind that the operator does not control. If it is a workload (`apps` or `batch`) that is not ready, the
+    /// reasons are its Pods that are not ready.
     async fn examine_uncontrolled(&mut self, examined: &ExaminedObject<'_>) -> Result<Why, LookupError> {
         let (state, why) = live::state_of(examined.kind, examined.object);
         if state == NodeState::Ready {
@@ -232,7 +236,7 @@ impl<'a> Examiner<'a> {
         Ok(examined.why(format!("is not ready: {why}")).with_reasons(reasons))
     }
 
-    /// Explains the Pods with the labels that are being deleted or not ready. If listing Pods is forbidden, explains that.
+    /// Explains the Pods that have the labels and are not ready or being deleted. If the user may not list Pods, explains this instead.
     async fn pods_of(&self, examined: &ExaminedObject<'_>, labels: &str) -> Result<Vec<Why>, LookupError> {
         let kind = pods();
         let list = match self
@@ -274,7 +278,7 @@ pub(crate) struct TreeObjects {
 }
 
 impl TreeObjects {
-    /// Collects the objects of a node and of all nodes below it.
+    /// Collects the objects of a node and of all nodes below it, and an explanation for each node that has not created its object yet.
     pub(crate) fn collect(&mut self, node: &DiagramNode) {
         self.objects.extend(node.objects.iter().cloned());
         if node.state == Some(NodeState::Missing) && node.objects.is_empty() && node.children.is_empty() {

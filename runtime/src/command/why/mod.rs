@@ -26,8 +26,7 @@ impl Operator {
     ///
     /// # Errors
     /// Fails if the operator does not control the kind, a bucket of the operator can't be opened, the object does not exist, or a call
-    /// fails. The answer mentions what
-    /// the user may not read.
+    /// fails. A call that is forbidden is no error where the explanation can mention it.
     pub async fn why(
         &self,
         client: kube::Client,
@@ -43,6 +42,7 @@ impl Operator {
         self.why_at(&project, &target, name).await
     }
 
+    /// Explains the state of the object with this name and all causes of it. Fails if the object does not exist.
     async fn why_at(&self, project: &Project, target: &ControlledKind<'_>, name: &str) -> Result<Why, LookupError> {
         target.object(name).await?;
         let mut examiner = Examiner::new(self, project, target.client.clone());

@@ -17,8 +17,9 @@ use crate::{
 use serde_json::Value;
 
 impl Examiner<'_> {
-    /// Returns the panics on the object, and on objects of the kinds that its controller watches in its namespace: the operator
-    /// may miss their changes. Returns none if the user may not list events.
+    /// Returns the panics that the operator reported as events in the namespace of the object (in all namespaces for a cluster-scoped
+    /// object): for the object itself, and for objects of the kinds that its controller watches, whose changes the operator may miss.
+    /// Returns none if the user may not list events.
     pub(crate) async fn panics(
         &self,
         examined: &ExaminedObject<'_>,
@@ -34,17 +35,17 @@ impl Examiner<'_> {
             Err(error) => return Err(call_error(error)),
         };
         let settings = factory.settings();
-        let (mapped, listed) = (settings.watches.iter(), settings.listers.iter());
+        let (watches, listers) = (settings.watches.iter(), settings.listers.iter());
         let watched: Vec<&Kind> =
-            mapped.map(|mapped| mapped.kind()).chain(listed.map(|lister| lister.kind())).collect();
+            watches.map(|watch| watch.kind()).chain(listers.map(|lister| lister.kind())).collect();
         let mut panics: Vec<Why> = Vec::new();
         for event in &events {
             let (object, note) = (&event["regarding"], event["note"].as_str().unwrap_or_default());
             let text = |field: &str| object[field].as_str().unwrap_or_default();
-            let is_of = |kind: &&Kind| kind.is_kind_of(text("apiVersion"), text("kind"));
+            let is_of_kind = |kind: &&Kind| kind.is_kind_of(text("apiVersion"), text("kind"));
             let is_itself = examined.object["metadata"]["uid"] == object["uid"];
             let is_own_event = event["reportingController"] == self.project.name.as_str();
-            if is_own_event && (is_itself || watched.iter().any(is_of)) {
+            if is_own_event && (is_itself || watched.iter().any(is_of_kind)) {
                 let why = Why::new(label_of(object), note);
                 if !panics.contains(&why) {
                     panics.push(why);
@@ -55,6 +56,7 @@ impl Examiner<'_> {
     }
 }
 
+/// Returns the kind, the namespace and the name of the object that an event is about: `WebApp shop/blue`.
 fn label_of(object: &Value) -> String {
     let text = |field: &str| object[field].as_str().unwrap_or_default();
     let namespace = object["namespace"].as_str().map(|namespace| format!("{namespace}/")).unwrap_or_default();

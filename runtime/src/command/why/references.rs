@@ -16,8 +16,7 @@ use crate::{
 use serde_json::Value;
 
 impl Examiner<'_> {
-    /// Explains all objects that a spec references by name or by selector. In a cycle of references, the text says which field to
-    /// change.
+    /// Explains all objects that the references of a spec name or select. In a cycle of references, the text says which field to change.
     pub(crate) async fn examine_references(&mut self, pointers: &[Pointer]) -> Result<Vec<Why>, LookupError> {
         let mut reasons = Vec::new();
         for Pointer { field, kind, to, .. } in pointers {
@@ -38,7 +37,7 @@ impl Examiner<'_> {
         Ok(reasons)
     }
 
-    /// Lists and explains the objects that a label selector of a spec selects. If listing them is forbidden, explains that.
+    /// Lists and explains the objects that a label selector of a spec selects. If the user may not list them, explains this instead.
     async fn examine_matching(
         &mut self,
         field: &str,
@@ -64,7 +63,7 @@ impl Examiner<'_> {
     }
 }
 
-/// Returns whether a reference of a spec matches an object.
+/// Returns whether a reference of a spec names the examined object, or selects it by its labels.
 pub(crate) fn references_object(pointer: &Pointer, examined: &ExaminedObject<'_>) -> bool {
     pointer.kind == *examined.kind
         && match &pointer.to {

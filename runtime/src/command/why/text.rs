@@ -9,6 +9,7 @@ const MAX_REASONS: usize = 4;
 const MAX_LINES: usize = 20;
 
 impl fmt::Display for Why {
+    /// Writes the tree of reasons in at most `MAX_LINES` lines, and below it at most `MAX_REASONS` root causes, each once.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut lines = vec![self.line()];
         self.add_reasons("", &mut lines);
@@ -43,7 +44,8 @@ impl Why {
         format!("{} {}", self.object, self.state)
     }
 
-    /// Adds the lines of the reasons below this explanation.
+    /// Appends a line for each reason, with the lines of its own reasons indented below it. Shows at most `MAX_REASONS` reasons, and counts
+    /// the others in a last line.
     fn add_reasons(&self, indent: &str, lines: &mut Vec<String>) {
         let shown = &self.reasons[..self.reasons.len().min(MAX_REASONS)];
         let hidden = self.reasons.len() - shown.len();
@@ -77,10 +79,9 @@ mod tests {
 
     #[test]
     fn many_reasons_fit_a_screen() {
-        let many = |add_reasons: Vec<Why>| {
-            (0..9).map(|number| why(&number.to_string(), add_reasons.clone())).collect::<Vec<_>>()
-        };
-        let text = why("A", many(many(many(vec![])))).to_string();
+        let nine_with =
+            |reasons: Vec<Why>| (0..9).map(|number| why(&number.to_string(), reasons.clone())).collect::<Vec<_>>();
+        let text = why("A", nine_with(nine_with(nine_with(vec![])))).to_string();
         assert!(text.lines().count() <= 28 && text.contains("└─ and 5 more"), "{text}");
         assert!(text.ends_with("  and 5 more\n"), "{text}");
     }

@@ -29,6 +29,7 @@ pub struct Calls<'a, P> {
 }
 
 impl<'a, P> Calls<'a, P> {
+    /// Returns the calls of a node in a pass. Namespaced objects are in the default namespace of the owner.
     pub(crate) fn new(core: &'a PassCore<'a>) -> Self {
         Self { core, namespace: core.owner.default_namespace().map(str::to_owned), node: PhantomData }
     }
@@ -69,7 +70,8 @@ impl<'a, P> Calls<'a, P> {
         &self.core.shared.client
     }
 
-    /// Makes a call that writes an object, and tracks it: a node that repeats the same write in every pass is slowed down.
+    /// Awaits `call`, which writes `sent` to the object or subresource `target`, and records the write for the pass: a node that repeats
+    /// the same write in every pass is slowed down.
     pub(super) async fn tracked_write(
         &self,
         target: (Target<'_>, &str),
@@ -79,10 +81,11 @@ impl<'a, P> Calls<'a, P> {
         self.core.write_from_node(node_type_name::<P>(), target, sent, call).await
     }
 
-    /// Returns the target of a call, in the namespace of the calls if the kind is namespaced.
+    /// Returns the target of a call: the object `name`, or all objects if it is empty, in the namespace of these calls if the kind is
+    /// namespaced.
     ///
     /// # Errors
-    /// A terminal error if there is no namespace, or if the node lacks one of the permissions on the target.
+    /// A terminal error if a namespaced kind has no namespace, or if one of the permissions does not allow the target.
     pub(super) fn target<'t>(
         &'t self,
         kind: &'t Kind,
@@ -97,10 +100,10 @@ impl<'a, P> Calls<'a, P> {
         self.target_in(namespace, kind, name, permissions)
     }
 
-    /// Returns a target in a namespace; `None` for all namespaces and for cluster-scoped objects.
+    /// Returns the target of a call in `namespace`, which is `None` for all namespaces and for cluster-scoped objects.
     ///
     /// # Errors
-    /// A terminal error if the node lacks one of the permissions on the target.
+    /// A terminal error if one of the permissions does not allow the target. It names the declaration that the node lacks.
     pub(super) fn target_in<'t>(
         &self,
         namespace: Option<&'t str>,
@@ -111,8 +114,9 @@ impl<'a, P> Calls<'a, P> {
         let target = Target { kind, namespace, name };
         match permissions.iter().find(|permission| !permission.allows(&target)) {
             Some(permission) => {
-                let elsewhere = namespace.filter(|namespace| Some(*namespace) != self.core.owner.default_namespace());
-                Err(permission.denial_error(&target, elsewhere, node_type_name::<P>()))
+                let other_namespace =
+                    namespace.filter(|namespace| Some(*namespace) != self.core.owner.default_namespace());
+                Err(permission.denial_error(&target, other_namespace, node_type_name::<P>()))
             }
             None => Ok(target),
         }
@@ -122,23 +126,27 @@ impl<'a, P> Calls<'a, P> {
 /// Returns the name of a node's type without its modules and generic arguments.
 pub(crate) fn node_type_name<P>() -> &'static str {
     let path = type_name::<P>();
-    // Generic arguments have modules of their own: `a::Node<b::Argument>`.
+    // The generic arguments are cut off first, since they contain `::`, too: `a::Node<b::Argument>`.
     let path = if path.ends_with('>') { path.split('<').next().unwrap_or(path) } else { path };
     path.rsplit("::").next().unwrap_or(path)
 }
 
-/// Returns an object as JSON with `apiVersion` and `kind`, and without nulls.
+/// Returns the JSON of an object with `apiVersion` and `kind` set, and without null fields.
 pub(super) fn with_type_meta(kind: &Kind, mut object: Value) -> Value {
     object["apiVersion"] = kind.api_version().into();
     object["kind"] = kind.kind.clone().into();
     strip_nulls(object)
 }
 
+/// Returns the name in the metadata of an object; empty without a name.
 pub(super) fn name_of(object: &Value) -> String {
     object["metadata"]["name"].as_str().unwrap_or_default().to_owned()
 }
 
-/// Checks that an object has a resourceVersion. Without one, a replacement would undo later writes of other clients.
+/// Checks that an object has a resourceVersion. Without it, the API server would replace an object that other clients have changed.
+///
+/// # Errors
+/// A terminal error if the resourceVersion is missing.
 pub(super) fn require_version(kind: &Kind, object: &Value) -> Result<()> {
     if object["metadata"]["resourceVersion"].as_str().is_some_and(|version| !version.is_empty()) {
         return Ok(());

@@ -15,32 +15,35 @@ pub(crate) struct Permission {
 }
 
 impl Permission {
+    /// Returns the right to a verb on objects.
     pub(crate) fn on_object(verb: &'static str, within: &'static [Within]) -> Self {
         Self { verb, part: "", within }
     }
 
+    /// Returns the right to a verb on the subresource `part` of objects.
     pub(super) fn on_subresource(part: &'static str, verb: &'static str, within: &'static [Within]) -> Self {
         Self { verb, part, within }
     }
 
-    /// Returns whether the limits of the declaration include an object.
+    /// Returns whether the names and namespaces that the declaration is limited to include the target.
     pub(crate) fn allows(&self, target: &Target<'_>) -> bool {
         self.within.is_empty() || self.within.iter().any(|within| within.has(target.namespace, target.name))
     }
 
-    /// Returns the error for an object outside the limits. `elsewhere` is its namespace, if that is not the default one of the
-    /// calls.
-    pub(super) fn denial_error(&self, target: &Target<'_>, elsewhere: Option<&str>, node: &str) -> Error {
-        Error::terminal("NotDeclared", self.denial_message(target, elsewhere, node))
+    /// Returns the terminal error of a call for an object that the declaration does not include. `other_namespace` is the namespace of the
+    /// object if that is not the default namespace of the node's calls.
+    pub(super) fn denial_error(&self, target: &Target<'_>, other_namespace: Option<&str>, node: &str) -> Error {
+        Error::terminal("NotDeclared", self.denial_message(target, other_namespace, node))
     }
 
-    /// Returns the sentence of [`Permission::denial_error`].
-    pub(crate) fn denial_message(&self, target: &Target<'_>, elsewhere: Option<&str>, node: &str) -> String {
-        let Self { verb, part, .. } = self;
+    /// Returns the message of [`Permission::denial_error`], which tells the user what to add to `access(...)`, such as
+    /// `Pod("web-0")/status in "shop": get`.
+    pub(crate) fn denial_message(&self, target: &Target<'_>, other_namespace: Option<&str>, node: &str) -> String {
+        let Self { verb, part: subresource, .. } = self;
         let name = if target.name.is_empty() { String::new() } else { format!("({:?})", target.name) };
-        let slash = if part.is_empty() { "" } else { "/" };
-        let namespace = elsewhere.map_or(String::new(), |namespace| format!(" in {namespace:?}"));
-        let entry = format!("{}{name}{slash}{part}{namespace}: {verb}", target.kind);
+        let slash = if subresource.is_empty() { "" } else { "/" };
+        let namespace = other_namespace.map_or(String::new(), |namespace| format!(" in {namespace:?}"));
+        let entry = format!("{}{name}{slash}{subresource}{namespace}: {verb}", target.kind);
         format!("{node} has no access to this object; add `{entry}` to its `access(...)`")
     }
 }

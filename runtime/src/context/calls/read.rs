@@ -74,6 +74,7 @@ impl<P> Calls<'_, P> {
             let namespaces = &self.core.shared.namespaces;
             let target = self.target_in(namespaces.request_namespace(), &kind, "", &[permission])?;
             let mut list = self.client().list::<Box<RawValue>>(target, selector).await?;
+            // The request may cover all namespaces, of which the operator watches only some.
             list.retain(|object| namespaces.contains_object(object.get().as_bytes()));
             Ok(list.iter().map(|object| serde_json::from_str(object.get())).collect::<Result<_, _>>()?)
         }

@@ -1,4 +1,5 @@
-//! Lets the user's code in a tree node add and remove references to other objects. A reference blocks the deletion of the object that it names.
+//! Lets the user's code in a tree node add and remove references to other objects. A reference blocks the deletion of the object that it
+//! names.
 
 use super::Calls;
 use crate::{
@@ -62,7 +63,7 @@ pub struct References<'c, 'a, P, K> {
 }
 
 impl<'c, P, K: Typed> References<'c, '_, P, K> {
-    /// Limits the references to objects with these labels: no others are added, and no others released.
+    /// Limits the following calls to objects with these labels: they neither add nor release references to other objects.
     #[must_use]
     pub fn labelled(mut self, labels: LabelSelector) -> Self {
         self.labels = Some(labels);
@@ -91,6 +92,8 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
             for key in &selection.keys {
                 selection.record(calls, key);
                 match selection.add(calls, key).await {
+                    // An unexpected error, such as a failed call, ends the loop. After a yield or a conflict, the other objects are still
+                    // referenced.
                     Err(error @ Error::Unexpected(_)) => return Err(error),
                     added => outcome = outcome.and(added),
                 }
@@ -100,7 +103,8 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
         .boxed()
     }
 
-    /// Releases an object, unless the spec references it. Succeeds also if the object does not exist or was never referenced.
+    /// Releases the reference to an object, unless the spec of the owner names the object. Succeeds also if the object does not exist or
+    /// was never referenced.
     ///
     /// # Errors
     /// The error of the call.
@@ -113,7 +117,7 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
         .boxed()
     }
 
-    /// Releases all objects except these.
+    /// Releases the references to all objects of the kind except these, which it does not add.
     ///
     /// # Errors
     /// The first error of a call; references released before it stay released.
@@ -126,7 +130,7 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
         .boxed()
     }
 
-    /// Releases all objects.
+    /// Releases the references to all objects of the kind.
     ///
     /// # Errors
     /// The first error of a call; references released before it stay released.
@@ -142,7 +146,7 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
         self.all_ready([name])
     }
 
-    /// Checks that all of these objects are ready.
+    /// Checks in the cache that all of these objects are ready, and have the labels to which the references are limited.
     ///
     /// # Errors
     /// The first error; see [`References::ready`].
@@ -154,7 +158,8 @@ impl<'c, P, K: Typed> References<'c, '_, P, K> {
         })
     }
 
-    /// Returns the keys of the objects with these names, without duplicates, and the labels that they must have.
+    /// Returns the selection of the objects with these names: their keys without duplicates, the labels that they must have, and the
+    /// finalizer that stands for a reference.
     ///
     /// # Errors
     /// A yield if the cache of the kind can't be read yet. A terminal error without a namespace, or with invalid labels.
@@ -192,33 +197,38 @@ struct SelectedReferences {
 }
 
 impl SelectedReferences {
+    /// Returns the object with this key as the target of a reference by code, not by a field of the spec.
     fn named_target(&self, key: &ObjectKey) -> NamedTarget {
         NamedTarget { field: "", kind: self.kind.clone(), key: key.clone(), selected: false }
     }
 
-    /// Records that a node wants this reference, also if adding it fails: else the end of the pass would release it.
+    /// Records that a node wants the reference to an object, before the attempt to add it: else the end of the pass would release an
+    /// existing reference if the attempt fails.
     fn record<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) {
         let (core, reference) = (calls.core, (self.kind.clone(), key.clone()));
         core.shared.referrers.lock().add(&core.owner.key, reference.clone());
         core.side_effects().added_references.push(reference);
     }
 
-    /// Adds the reference after all checks.
+    /// Adds the finalizer to an object, after checks that the object has the required labels and allows references from the namespace of
+    /// the owner.
     async fn add<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
         self.check_labels(calls, key)?;
         self.check_allowed(calls, key).await?;
         calls.core.shared.add_finalizer_to_target(&self.finalizer, &self.named_target(key)).await
     }
 
-    /// Checks that an object in another namespace allows the reference, and releases it if it does not.
+    /// Checks that an object in another namespace than the owner's allows the reference by its annotation, and releases an existing
+    /// reference if it does not.
     async fn check_allowed<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
         let core = calls.core;
+        // A cluster-scoped owner may reference all objects, and every owner may reference cluster-scoped objects.
         let Some(own_namespace) = core.owner.key.namespace() else { return Ok(()) };
         if key.namespace().is_none_or(|namespace| namespace == own_namespace) {
             return Ok(());
         }
         let targets = core.shared.targets(&self.kind)?;
-        // While the kind can't be read, it is unknown whether the target refuses.
+        // Without a complete cache, a missing annotation does not mean that the object refuses the reference.
         targets.watched.check_readable()?;
         let allowed = core.shared.check_allowed_from(own_namespace, ("", &self.kind, key));
         if allowed.is_err() {
@@ -227,8 +237,8 @@ impl SelectedReferences {
         allowed
     }
 
-    /// Checks in the cache that an object has the required labels; without them, it counts as missing. An object that is not
-    /// cached passes, because the next step reports it.
+    /// Checks in the cache that an object has the required labels. An object without them counts as missing. An object that is not in the
+    /// cache passes, because a later check of each caller fails for it.
     fn check_labels<P>(&self, calls: &Calls<'_, P>, key: &ObjectKey) -> Result<()> {
         match calls.core.shared.targets(&self.kind)?.get(key) {
             Some(entry) if !self.selector.matches(&entry.header) => {
@@ -239,8 +249,8 @@ impl SelectedReferences {
         }
     }
 
-    /// Releases the references to objects that have the required labels and that `filter` accepts, except references that the spec
-    /// names. The end of the pass no longer keeps a released reference as one that a node added.
+    /// Releases the references to objects that have the required labels and that `filter` accepts, except objects that the spec of the
+    /// owner names. A released reference no longer counts as added in this pass.
     async fn release_if<P>(&self, calls: &Calls<'_, P>, filter: impl Fn(&ObjectKey) -> bool) -> Result<()> {
         let core = calls.core;
         let targets = core.shared.targets(&self.kind)?;

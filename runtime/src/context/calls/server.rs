@@ -8,10 +8,10 @@ use crate::{
 use futures::future::{BoxFuture, FutureExt};
 
 impl<P> Calls<'_, P> {
-    /// Reads a path of the API server that is no resource, for example `/metrics`.
+    /// Reads a path of the API server that is not a resource, for example `/metrics`. The path may have a query.
     ///
     /// # Errors
-    /// The error of the call. Terminal, if the node does not declare the path.
+    /// The error of the call. A terminal error if `access(...)` of the node does not declare the path.
     pub fn get_path<'c>(&'c self, path: &'c str) -> BoxFuture<'c, Result<String>>
     where
         P: GetPath,

@@ -105,21 +105,22 @@ impl<'a, P> Calls<'a, P> {
         SubresourceCalls { calls: self, name, of: PhantomData }
     }
 
-    /// Reads a subresource.
+    /// Reads the subresource that `permission` names, of the object `name` of kind `K`, and decodes it as `T`.
     fn read<'c, K: Typed, T: DeserializeOwned>(
         &'c self,
         name: &'c str,
         permission: Permission,
     ) -> BoxFuture<'c, Result<T>> {
         async move {
-            let (kind, part) = (kind_of::<K>(), permission.part);
-            let found = self.client().get_subresource(self.target(&kind, name, &[permission])?, part).await?;
+            let (kind, subresource) = (kind_of::<K>(), permission.part);
+            let found = self.client().get_subresource(self.target(&kind, name, &[permission])?, subresource).await?;
             Ok(serde_json::from_value(found)?)
         }
         .boxed()
     }
 
-    /// Changes a subresource with a JSON merge patch.
+    /// Changes the subresource that `permission` names, of the object `name` of kind `K`, with a JSON merge patch. Returns the response as
+    /// `T`.
     fn change<'c, K: Typed, T: DeserializeOwned>(
         &'c self,
         name: &'c str,
@@ -127,26 +128,26 @@ impl<'a, P> Calls<'a, P> {
         patch: Value,
     ) -> BoxFuture<'c, Result<T>> {
         async move {
-            let (kind, part) = (kind_of::<K>(), permission.part);
+            let (kind, subresource) = (kind_of::<K>(), permission.part);
             let target = self.target(&kind, name, &[permission])?;
-            let call = self.client().patch_subresource(target, part, &patch, self.manager());
-            let patched = self.tracked_write((target, part), &patch, call).await?;
+            let call = self.client().patch_subresource(target, subresource, &patch, self.manager());
+            let patched = self.tracked_write((target, subresource), &patch, call).await?;
             Ok(serde_json::from_value(patched)?)
         }
         .boxed()
     }
 
-    /// Replaces a subresource.
+    /// Replaces the subresource that `permission` names, of the object `name` of kind `K`. Returns the response as `T`.
     async fn replace<K: Typed, T: DeserializeOwned>(
         &self,
         name: &str,
         permission: Permission,
         body: Value,
     ) -> Result<T> {
-        let (kind, part) = (kind_of::<K>(), permission.part);
+        let (kind, subresource) = (kind_of::<K>(), permission.part);
         let target = self.target(&kind, name, &[permission])?;
-        let call = self.client().replace_subresource(target, part, &body, self.manager());
-        let replaced = self.tracked_write((target, part), &body, call).await?;
+        let call = self.client().replace_subresource(target, subresource, &body, self.manager());
+        let replaced = self.tracked_write((target, subresource), &body, call).await?;
         Ok(serde_json::from_value(replaced)?)
     }
 }

@@ -41,7 +41,7 @@ impl<P> Calls<'_, P> {
         .boxed()
     }
 
-    /// Applies an object (server-side, taking over fields from other managers).
+    /// Creates or changes an object by server-side apply. Fields that other managers own are taken over.
     ///
     /// # Errors
     /// The error of the call.
@@ -87,7 +87,7 @@ impl<P> Calls<'_, P> {
     /// Changes an object with a JSON patch, which must not touch finalizers. With a `test` operation before each change, the
     /// patch overwrites no change by another client, and changes elsewhere in the object don't matter.
     ///
-    /// If the object is that of the pass, the loop writes the status to the version that this patch creates.
+    /// If the object is the owner of the pass, the control loop writes the status to the version that this patch creates.
     ///
     /// # Errors
     /// A conflict, if a `test` fails or a path does not exist any more. Otherwise the error of the call.
@@ -133,8 +133,8 @@ impl<P> Calls<'_, P> {
         .boxed()
     }
 
-    /// Writes the changes of an edit: a patch of the object if it differs, then the status if that differs. Without a difference,
-    /// there is no call.
+    /// Writes the differences between `before` and `edited`: first a merge patch of the object without its status, then the status. An
+    /// equal part is not written.
     ///
     /// Returns the stored object. If the patch fails, the status is not written.
     ///
@@ -185,8 +185,8 @@ impl<P> Calls<'_, P> {
         .boxed()
     }
 
-    /// Deletes an object if it still has the resourceVersion with which it was read; `false` if it does not exist. If the
-    /// object is that of the pass, the loop writes no status afterwards.
+    /// Deletes an object if it still has the uid and the resourceVersion with which it was read; `false` if it does not exist. If the
+    /// object is the owner of the pass, the control loop writes no status afterwards.
     ///
     /// # Errors
     /// A conflict, if the object has changed since, or is a later object of the same name. Otherwise the error of the call.
@@ -198,9 +198,9 @@ impl<P> Calls<'_, P> {
             let metadata = object.meta();
             require_version(&kind, &serde_json::json!({"metadata": metadata}))?;
             let target = self.target(&kind, metadata.name.as_deref().unwrap_or_default(), &[permission])?;
-            let state =
+            let preconditions =
                 Preconditions { uid: metadata.uid.clone(), resource_version: metadata.resource_version.clone() };
-            let params = DeleteParams { preconditions: Some(state), ..DeleteParams::background() };
+            let params = DeleteParams { preconditions: Some(preconditions), ..DeleteParams::background() };
             self.core.delete_from_node(target);
             let deletion = self.client().delete(target, &params).await?;
             let owner = &self.core.owner;

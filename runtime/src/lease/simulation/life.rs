@@ -39,28 +39,31 @@ const FIRST_PART: u64 = 10;
 /// The time after which Kubernetes kills a process that it has told to stop.
 const GRACE_PERIOD: Duration = Duration::from_secs(30);
 
-/// Runs one process of a candidate after the other, until the schedule ends.
+/// Runs the processes of the candidate `index` one after the other; the caller drops the future when the schedule ends. A process ends by a
+/// crash, after which the container restarts in the same Pod, by a stop, after which a new Pod replaces it, or by itself when it loses the
+/// leadership.
 pub(super) async fn run(index: usize, schedule: &Arc<Schedule>, network: &Network, defects: Defects) {
     let faults = &schedule.candidates[index];
     let dice = Arc::new(Dice::new(schedule.seed, FIRST_PART + index as u64));
-    let (mut ends, mut pod) = (faults.ends.iter().copied(), 0);
+    let (mut ends, mut pod_number) = (faults.ends.iter().copied(), 0);
     let mut next_end = ends.next();
     let defects = Defects { clock_rate: faults.clock_rate, ..defects };
     for life in 0.. {
-        // What a dead process has sent arrives before its successor starts.
+        // The requests of a dead process arrive before its successor starts.
         sleep_until(Instant::now() + LONGEST_TRANSIT + dice.millis(0..2_000)).await;
-        // Another number for each process of the three candidates.
+        // Each process of the three candidates has another number.
         let random = life * 3 + index as u64;
-        let identity = CandidateIdentity::new(&format!("pod-{index}"), Some(&format!("uid-{pod}")), random);
+        let identity = CandidateIdentity::new(&format!("pod-{index}"), Some(&format!("uid-{pod_number}")), random);
         let process = Process::new(index, identity, schedule, network, defects, &dice);
-        let (at, end) = next_end.unwrap_or((schedule.end, End::Crash));
+        let (end_at, end) = next_end.unwrap_or((schedule.end, End::Crash));
         let process =
-            process.run(async move { if end == End::Stop { sleep_until(at).await } else { pending().await } });
+            process.run(async move { if end == End::Stop { sleep_until(end_at).await } else { pending().await } });
         let process = Frozen { inner: Box::pin(process), windows: &faults.frozen, sleep: None };
-        let killed_at = if end == End::Stop { at + GRACE_PERIOD } else { at };
+        let killed_at = if end == End::Stop { end_at + GRACE_PERIOD } else { end_at };
         let _ = timeout_at(killed_at, process).await;
-        if Instant::now() >= at {
-            pod += usize::from(end == End::Stop);
+        // A process that lost the leadership ends earlier. Then the next process has the same end.
+        if Instant::now() >= end_at {
+            pod_number += usize::from(end == End::Stop);
             next_end = ends.next();
         }
     }
@@ -107,14 +110,14 @@ impl Process {
         Self { candidate, lead, client, dice: dice.clone() }
     }
 
-    /// Runs the candidate and its workers, as the manager runs an operator. When `end` completes, the workers drain, and then the
-    /// candidate stops and releases the Lease. When the candidate loses the lead, the workers run for [`ABORT_TIME`] more, and the
-    /// Lease is not released.
+    /// Runs the candidate and its workers, as the manager runs an operator. When `end` completes, the workers finish their writes, and then
+    /// the candidate stops and releases the Lease. When the candidate loses the leadership, the workers run for [`ABORT_TIME`] more, and
+    /// the Lease is not released.
     async fn run(self, end: impl Future<Output = ()>) {
         let Self { candidate, lead, client, dice } = self;
         let (stop, stopped) = oneshot::channel::<()>();
         let mut election = std::pin::pin!(candidate.run(async {
-            // `stop` is not dropped before the candidate, so this is not an error.
+            // `stop` is dropped after the candidate, so this receives a message.
             let _ = stopped.await;
         }));
         let (drain, draining) = oneshot::channel();
@@ -123,7 +126,7 @@ impl Process {
             // The workers of an operator are tasks of their own. After a freeze, one may write before the candidate notices that the
             // lead is lost. This is the worst case, so the workers are polled first.
             biased;
-            // They drain only after `end`, so this does not happen.
+            // The workers end only after `end`, so this does not happen.
             () = &mut workers => return,
             _ = &mut election => {
                 // A worker on another thread continues until it is aborted.
@@ -135,7 +138,7 @@ impl Process {
         tokio::select! {
             biased;
             () = &mut workers => {}
-            // The lead was lost before the workers had drained.
+            // The leadership was lost before the workers had finished.
             _ = &mut election => return,
         }
         let _ = stop.send(());
@@ -143,7 +146,7 @@ impl Process {
     }
 }
 
-/// Writes from the moment when the process leads until it drains.
+/// Sends writes as a worker of an operator does, from the time when the process leads until the sender of `draining` is dropped.
 async fn work(client: kube::Client, lead: Lead, dice: &Dice, mut draining: oneshot::Receiver<()>) {
     tokio::select! {
         () = lead.wait_until_held() => {}
@@ -171,6 +174,7 @@ struct Frozen<'a, F> {
 impl<F: Future> Future for Frozen<'_, F> {
     type Output = F::Output;
 
+    /// Polls the process, except in a window in which it is frozen: then waits until the window ends.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
         if let Some(end) = end_of_window(self.windows, Instant::now()) {
             let sleep = self.sleep.insert(Box::pin(sleep_until(end)));

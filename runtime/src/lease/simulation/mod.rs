@@ -33,7 +33,8 @@ impl Default for Defects {
     }
 }
 
-/// Runs one schedule on a server, which schedules share.
+/// Simulates one election with the faults that derive from a seed, until its schedule ends, and returns the result of its checks. Elections
+/// may share the server, since each has a Lease of its own.
 async fn simulate(seed: u64, defects: Defects, server: &kube::Client) -> Report {
     let schedule = Arc::new(Schedule::new(seed, Instant::now()));
     let oracle = Oracle::default();

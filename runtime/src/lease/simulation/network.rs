@@ -62,7 +62,8 @@ impl Network {
         }
     }
 
-    /// Returns the client of a candidate, which sends its requests through this network. A lost request never ends.
+    /// Returns the client of a candidate, which sends its requests through this network. A request that is lost, or whose response is lost,
+    /// never completes.
     pub(super) fn client(&self, index: usize, identity: &str) -> kube::Client {
         let (network, sender) = (self.clone(), Sender { index, identity: identity.into() });
         let service = tower::service_fn(move |request: Request<Body>| {
@@ -75,7 +76,7 @@ impl Network {
                 network.in_transit.lock().spawn(delivery);
                 match answered.await {
                     Ok(response) => response,
-                    // Lost: nobody answers.
+                    // The request or its response was lost.
                     Err(_) => pending().await,
                 }
             }
@@ -83,14 +84,15 @@ impl Network {
         kube::Client::new(service, "default")
     }
 
-    /// Delivers a request to the server and its response back, unless the network loses one of them, and tells the oracle which
-    /// writes the server accepted. A write of a worker that would arrive later than [`LONGEST_TRANSIT`] is lost, if its sender has given
-    /// it up, is dead, or was frozen meanwhile.
+    /// Delivers a request to the server and its response back, unless the network loses one of them, and reports accepted writes to the
+    /// oracle. A write of a worker that would arrive later than [`LONGEST_TRANSIT`] is lost, if its sender has given it up, is dead, or was
+    /// frozen meanwhile.
     async fn deliver(self, sender: Sender, request: Request<Vec<u8>>, mut answer: Answer) {
         let faults = &self.schedule.candidates[sender.index];
         let (sent, delay) = (Instant::now(), self.delay());
         let arrival = sent + delay;
         if self.dice.percent(self.schedule.lost) || end_of_window(&faults.cut_requests, sent).is_some() {
+            // The candidate notices some of the losses at once.
             if self.dice.percent(30) {
                 let _ = answer.send(Err(kube::Error::Service("connection refused".into())));
             }
@@ -120,16 +122,17 @@ impl Network {
         if self.dice.percent(self.schedule.lost) {
             return;
         }
-        let back = Instant::now() + self.delay();
+        let response_at = Instant::now() + self.delay();
         tokio::select! {
-            () = sleep_until(end_of_window(&faults.cut_responses, back).unwrap_or(back)) => {}
+            () = sleep_until(end_of_window(&faults.cut_responses, response_at).unwrap_or(response_at)) => {}
             () = answer.closed() => return,
         }
-        let body = |body| DelayedBody { body, faults: faults.clone(), held: None };
-        let _ = answer.send(response.map(|response| response.map(body)));
+        let delayed = |body| DelayedBody { body, faults: faults.clone(), held: None };
+        let _ = answer.send(response.map(|response| response.map(delayed)));
     }
 
-    /// Returns the time of a request or of a response on its way: milliseconds, or seconds if it is delayed.
+    /// Draws the time that a request or a response takes: some milliseconds, or with the chance `delayed` of the schedule up to 2 s or 14
+    /// s.
     fn delay(&self) -> Duration {
         if !self.dice.percent(self.schedule.delayed) {
             return self.dice.millis(1..40);
@@ -138,8 +141,8 @@ impl Network {
     }
 }
 
-/// Returns the holder that a write of the Lease names: `Some(None)` if it names none, which releases the Lease. `None` for other
-/// requests.
+/// Returns the holder in a request that writes the Lease: `Some(None)` if the write names no holder and so releases the Lease, and `None`
+/// if the request is no write of the Lease.
 fn holder_of(request: &Request<Vec<u8>>) -> Option<Option<String>> {
     let is_write = matches!(*request.method(), Method::POST | Method::PUT);
     if !is_write || !request.uri().path().contains("/leases") {
@@ -164,6 +167,7 @@ impl HttpBody for DelayedBody {
     type Data = <Body as HttpBody>::Data;
     type Error = <Body as HttpBody>::Error;
 
+    /// Returns the next frame of the response. Holds a frame back while the candidate receives no responses, until the end of this window.
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -1,4 +1,4 @@
-//! Checks each write of a simulation, in the order of the server, against the last holder of the Lease.
+//! Checks each write in a simulated leader election, in the order of the server, against the last holder of the Lease.
 
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) struct Report {
 pub(super) struct Oracle(Arc<Mutex<Report>>);
 
 impl Oracle {
-    /// Records that the server stored the Lease with this holder.
+    /// Records that the server stored the Lease with this holder, or without one, and counts a term if another candidate became the holder.
     pub(super) fn on_lease(&self, holder: Option<&str>) {
         let mut report = self.0.lock();
         if report.holder.as_deref() != holder {
@@ -29,7 +29,7 @@ impl Oracle {
         }
     }
 
-    /// Records that the server executed a write of this candidate, which believed to lead.
+    /// Records that the server executed a write of a worker of this candidate. It is a violation if the candidate does not hold the Lease.
     pub(super) fn on_write(&self, candidate: &str) {
         let mut report = self.0.lock();
         report.writes += 1;

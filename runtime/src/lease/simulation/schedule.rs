@@ -104,11 +104,12 @@ impl Schedule {
 impl WallClock {
     /// Draws a wall clock, which is wrong by up to 10,000 s at the start, and is set up to four times.
     fn new(dice: &Dice, start: Instant) -> Self {
+        // A random number from `-limit` to `limit`.
         let up_to = |limit: i64| i64::try_from(dice.below(limit.unsigned_abs() * 2)).unwrap_or(0) - limit;
         let first = Timestamp::from_second(START + up_to(10_000)).unwrap_or(Timestamp::UNIX_EPOCH);
         let jump = |_| {
             let at = start + dice.millis(0..40_000);
-            // Some of them are as long as a few renewals, and others hours.
+            // Half of the jumps are up to 8 s, as long as a few renewals, and the others up to 11 hours.
             (at, up_to(if dice.percent(50) { 8_000 } else { 40_000_000 }))
         };
         let jumps = (0..4).filter(|_| dice.percent(50)).map(jump).collect();
@@ -126,9 +127,11 @@ impl WallClock {
 }
 
 impl CandidateFaults {
-    /// Draws the faults of one candidate.
+    /// Draws the faults of one candidate: a clock that is up to 5 % too fast or too slow, up to two windows of each kind, and up to two
+    /// ends.
     fn new(dice: &Dice, wall_clock: WallClock, start: Instant) -> Self {
         let random_instant = || start + dice.millis(1_000..32_000);
+        // Up to two windows, each with a chance in percent and with a length of at most `longest` milliseconds.
         let windows = |chance: u64, longest: u64| -> Vec<Window> {
             let windows = (0..2).filter(|_| dice.percent(chance)).map(|_| {
                 let begin = random_instant();

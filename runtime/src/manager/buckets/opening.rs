@@ -1,5 +1,5 @@
-//! `OpeningBuckets` opens the key-value buckets of a run and keeps the errors. `UnopenedBuckets` are those that are not open yet, which are
-//! tried again.
+//! `OpeningBuckets` opens the key-value buckets of a run and keeps the errors. `UnopenedBuckets` retries the buckets that are not open
+//! yet.
 
 use crate::{
     bucket::{Bucket, BucketDefinition, BucketError, BucketOpener, DeferredBucket, MemoryBucket, OpenBuckets},
@@ -39,7 +39,7 @@ impl BucketToOpen {
         self.provider.open(&self.definition).await
     }
 
-    /// Returns the bucket whose calls fail until the opener opens it.
+    /// Returns a placeholder, whose calls fail until the bucket is open, and this bucket with the opener that opens the placeholder.
     fn defer(self) -> (DeferredBucket, (Self, BucketOpener)) {
         let name = &*self.definition.name;
         let (deferred, opener) = DeferredBucket::new(name, BucketError::unavailable(name, "it is not open yet"));
@@ -81,9 +81,9 @@ impl OpeningBuckets {
         })
     }
 
-    /// Opens buckets, and returns them in the same order. Buckets whose store doesn't answer, and buckets that don't exist and can't be
-    /// created, are tried again until those that are required are open. The calls of the others fail until
-    /// [`UnopenedBuckets::open_all`] opens them.
+    /// Tries to open the buckets, with growing delays, until the required ones are open. Returns all buckets in the order of `buckets`,
+    /// and the list of the unopened ones: their calls fail until [`UnopenedBuckets::open_all`] opens them. Only a bucket whose store
+    /// doesn't answer, or that doesn't exist and can't be created, is tried again.
     ///
     /// # Errors
     /// Fails if the store refuses the credentials, and for a bucket that can't exist.
@@ -139,7 +139,8 @@ impl UnopenedBuckets {
         (!self.buckets.is_empty()).then(|| self.opening.check())
     }
 
-    /// Opens the buckets, again and again. Returns only with an error that no further attempt can resolve.
+    /// Repeats the attempts until all buckets are open, and then waits forever, so that it can be a branch of a `select!` over the run.
+    /// Returns only with an error that no further attempt can resolve.
     pub(crate) async fn open_all(mut self) -> RunError {
         while !self.buckets.is_empty() {
             if let Err(error) = self.retry().await {
@@ -174,7 +175,7 @@ impl UnopenedBuckets {
                     opener.fail(error);
                     self.buckets.push((bucket, opener));
                 }
-                // Where there is no bucket, there are no objects.
+                // A verb of the command line makes one attempt, and reads a bucket that doesn't exist as an empty one.
                 Err(BucketError::NoBucket { .. }) if opening.once => {
                     opening.missing.lock().insert(bucket.definition.name.to_string());
                     opener.open(Arc::new(MemoryBucket::new(&*bucket.definition.name)));
@@ -247,11 +248,12 @@ mod tests {
         /// Returns the seconds between the attempts, without those of jitter.
         fn delays(&self) -> Vec<u64> {
             let attempts = self.attempts.lock();
-            attempts.iter().zip(attempts.iter().skip(1)).map(|(one, next)| (*next - *one).as_secs()).collect()
+            attempts.iter().zip(attempts.iter().skip(1)).map(|(previous, next)| (*next - *previous).as_secs()).collect()
         }
     }
 
     impl OpenBuckets for Failing {
+        /// Records the time of the attempt. Fails with the last of the remaining errors, or opens an empty bucket if there is none.
         fn open<'a>(&'a self, definition: &'a BucketDefinition) -> BoxFuture<'a, Result<Arc<dyn Bucket>, BucketError>> {
             let mut attempts = self.attempts.lock();
             attempts.push(Instant::now());

@@ -25,7 +25,7 @@ const FOLDER: &str = "chart";
 /// The named templates, which the other templates include.
 const NAMED: &str = include_str!("named.tpl");
 
-/// Returns the path and the text of each file of the chart.
+/// Returns the path and the text of each file of the chart: its description, its values with their schema, and its templates.
 pub(crate) fn files(project: &Project, definitions: &[Definition]) -> Result<Vec<(String, String)>, ManifestError> {
     let placeholders = Placeholders::new(project);
     let path = |file: &str| format!("{FOLDER}/{file}");
@@ -62,9 +62,11 @@ fn description(project: &Project) -> serde_json::Value {
     })
 }
 
-/// Returns the version of the chart: that of the operator, or `0.0.0` if that is no semantic version, which Helm requires.
+/// Returns the version of the chart: `version`, which is the operator's, or `0.0.0` if `version` is not a semantic version, which Helm
+/// requires.
 fn chart_version(version: &str) -> &str {
     let core = version.split(['-', '+']).next().unwrap_or_default();
+    // A semantic version has three numbers without leading zeros.
     let is_number = |part: &str| {
         !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()) && (part == "0" || !part.starts_with('0'))
     };

@@ -17,7 +17,9 @@ nats:
 const URL: &str = ".Values.nats.url";
 const SECRET: &str = ".Values.nats.credentialsSecret";
 
-/// Sets the variables of the container, and mounts the credentials in it and in the Pod, at these paths.
+/// Connects the Deployment of a template with NATS. A release with a URL gets the variable `NATS_URL` in the container at the path
+/// `container`. A release with a Secret of credentials gets the variable `NATS_CREDS` and a mount in this container, and a volume in the
+/// Pod spec at the path `pod`.
 pub(super) fn connect(template: &mut Template, (pod, container): (&[&str], &[&str])) {
     let mut url = Template::from(json!({"name": "NATS_URL"}));
     url.set(&["value"], Template::expression(format!("{URL} | quote")));

@@ -11,7 +11,7 @@ use crate::manifest::{
 };
 use serde_json::{Value, json};
 
-/// Returns the documents of each file below the folder of templates.
+/// Returns the files of the chart's folder `templates`, each as its name and the templates of its YAML documents.
 pub(super) fn templates(
     project: &Project,
     placeholders: &Placeholders<'_>,
@@ -47,8 +47,9 @@ pub(super) fn templates(
     files
 }
 
-/// Returns a definition as a template: unlike those in the folder `crds` of a chart, it changes with `helm upgrade`. Values decide
-/// whether it has the annotation of Helm that keeps it at an uninstallation, and that of cert-manager if the operator converts its objects.
+/// Returns a CustomResourceDefinition as a template, which `helm upgrade` updates, unlike a file in the folder `crds` of a chart. The value
+/// `crds.keep` decides whether Helm keeps the definition at an uninstallation (annotation `helm.sh/resource-policy`). A definition with a
+/// conversion webhook also gets cert-manager's annotation if cert-manager makes the certificate.
 fn crd(definition: &Definition, release: &Project, placeholders: &Placeholders<'_>) -> Template {
     let mut value = definition.value.clone();
     if value["spec"]["conversion"].is_object() {
@@ -73,7 +74,7 @@ fn crd(definition: &Definition, release: &Project, placeholders: &Placeholders<'
     Template::when(".Values.crds.install", template)
 }
 
-/// Returns the Service of the webhooks and their configurations, if the operator has webhooks.
+/// Returns the templates of the webhooks' Service and of the webhook configurations; none for an operator without webhooks.
 fn webhook_objects(release: &Project, placeholders: &Placeholders<'_>) -> Vec<Template> {
     let configuration = |object| certificate::configuration(object, release, placeholders);
     let service = webhooks::service(release).map(|object| Template::from(placeholders.relabel(object)));
@@ -81,12 +82,13 @@ fn webhook_objects(release: &Project, placeholders: &Placeholders<'_>) -> Vec<Te
     objects.map(|object| Template::when(&placeholders.include("webhookPort"), object)).collect()
 }
 
-/// Returns the ServiceAccount, and the roles of the operator with their bindings.
+/// Returns the templates of the ServiceAccount, and of the operator's roles with their bindings.
 fn rights(release: &Project, placeholders: &Placeholders<'_>) -> Vec<Template> {
     let changes = rbac::changes_without_certificates(release);
     let template = |document: Value| {
         let change = changes.iter().find(|change| change.is_of(&document));
         let is_account = document["kind"] == "ServiceAccount";
+        // The Role in the operator's namespace allows the Lease of leader election.
         let has_leases = document["kind"] == "Role" && document["metadata"]["namespace"] == release.namespace;
         let is_binding = document["subjects"].is_array();
         let mut template = Template::from(placeholders.relabel(document));
@@ -101,6 +103,7 @@ fn rights(release: &Project, placeholders: &Placeholders<'_>) -> Vec<Template> {
         if let Some(change) = change {
             certificate::restrict_rules(&mut template, change, placeholders);
         }
+        // A release can turn on sharding by a value, which needs more verbs on Leases.
         if has_leases && !release.shards {
             template.push(&["rules"], Template::when(".Values.config.shards", rbac::shard_rule()));
         }
@@ -109,7 +112,8 @@ fn rights(release: &Project, placeholders: &Placeholders<'_>) -> Vec<Template> {
     rbac::documents(release).into_iter().map(template).collect()
 }
 
-/// Returns the roles of users. Those of the kinds are named after the kinds, so they belong to the release with the definitions.
+/// Returns the templates of the ClusterRoles for users: the roles for each kind, and the reader of the metrics with its binding. A role for
+/// a kind is named after the kind, so only the release that installs the definitions creates it.
 fn user_roles(release: &Project, placeholders: &Placeholders<'_>, definitions: &[Definition]) -> Vec<Template> {
     let reader = metrics::reader_role(release);
     let (reader_name, reader_labels) = (reader["metadata"]["name"].clone(), reader["metadata"]["labels"].clone());
@@ -133,11 +137,13 @@ fn user_roles(release: &Project, placeholders: &Placeholders<'_>, definitions: &
     templates
 }
 
-/// Returns the objects of the Prometheus operator, and the dashboard in a ConfigMap.
+/// Returns the templates of the ServiceMonitor and the PrometheusRule, and of a ConfigMap with the Grafana dashboard. Each exists if its
+/// value `enabled` below `monitoring` is true.
 fn monitoring(release: &Project, placeholders: &Placeholders<'_>) -> Vec<Template> {
     let template = |value: &str, document: Value| {
         let mut template = Template::from(placeholders.relabel(document));
         let labels = format!(".Values.monitoring.{value}.labels");
+        // The labels of the value are written in place of the key `more`.
         template.set(&["metadata", "labels", "more"], Template::Entries(labels));
         template
     };
@@ -160,8 +166,8 @@ fn monitoring(release: &Project, placeholders: &Placeholders<'_>) -> Vec<Templat
     ]
 }
 
-/// Returns the finalizer policy. It applies to the namespaces that the release watches, since nothing would remove the finalizer in
-/// others.
+/// Returns the templates of the admission policy that adds the finalizer to new objects, and of its binding. The policy applies only to the
+/// namespaces that the release watches, since no operator would remove the finalizer in other namespaces.
 fn finalizer_policy(project: &Project, release: &Project, placeholders: &Placeholders<'_>) -> Vec<Template> {
     let template = |document: Value| {
         let is_policy = document["kind"] == "MutatingAdmissionPolicy";

@@ -15,7 +15,7 @@ const FILE: &str = "config.yaml";
 const POD: [&str; 3] = ["spec", "template", "spec"];
 const CONTAINER: [&str; 5] = ["spec", "template", "spec", "containers", "0"];
 
-/// Returns the templates of the operator, each with its file.
+/// Returns the templates of the objects that run the operator, each with the name of its file.
 pub(super) fn templates(release: &Project, placeholders: &Placeholders<'_>) -> Vec<(&'static str, Template)> {
     vec![
         ("configmap.yaml", configuration(release, placeholders)),
@@ -35,7 +35,7 @@ pub(super) fn templates(release: &Project, placeholders: &Placeholders<'_>) -> V
     ]
 }
 
-/// Returns the ConfigMap with the configuration file.
+/// Returns the template of the ConfigMap with the operator's configuration file.
 fn configuration(release: &Project, placeholders: &Placeholders<'_>) -> Template {
     let mut template = Template::from(placeholders.relabel(json!({
         "apiVersion": "v1",
@@ -46,7 +46,8 @@ fn configuration(release: &Project, placeholders: &Placeholders<'_>) -> Template
     template
 }
 
-/// Returns the Deployment.
+/// Returns the template of the Deployment. The chart's values set the fields of its Pods. A digest of the options that need a restart is an
+/// annotation of the Pods, so that a change of such an option replaces the Pods.
 fn operator(release: &Project, placeholders: &Placeholders<'_>) -> Template {
     let mut template = Template::from(placeholders.relabel(deployment::deployment(release)));
     template.set(&["spec", "replicas"], Template::expression(".Values.replicas"));
@@ -73,7 +74,7 @@ fn operator(release: &Project, placeholders: &Placeholders<'_>) -> Template {
     template
 }
 
-/// Sets the fields of the Pod that are values.
+/// Sets the fields of the Pod spec that depend on the chart's values.
 fn set_pod(template: &mut Template, placeholders: &Placeholders<'_>) {
     let at = |field: &'static str| [&POD[..], &[field]].concat();
     for field in ["affinity", "imagePullSecrets", "nodeSelector", "tolerations"] {
@@ -89,8 +90,8 @@ fn set_pod(template: &mut Template, placeholders: &Placeholders<'_>) {
     template.set(&at("volumes"), json!([{"configMap": {"name": placeholders.name("-config")}, "name": "config"}]));
 }
 
-/// Sets the fields of the container that depend on values. The named template of a port that the configuration turns off gives an empty
-/// text, which is false as a condition, so the container has neither the port nor its probes.
+/// Sets the fields of the container that depend on the chart's values. For a port that the configuration turns off, the named template of
+/// the port returns an empty text, which is false as a condition, so the container has neither the port nor the probes that use it.
 fn set_container(template: &mut Template, placeholders: &Placeholders<'_>, has_webhooks: bool) {
     let at = |field: &'static str| [&CONTAINER[..], &[field]].concat();
     template.set(&at("args"), json!(["run", format!("--config={FOLDER}/{FILE}")]));
@@ -113,7 +114,7 @@ fn set_container(template: &mut Template, placeholders: &Placeholders<'_>, has_w
     template.set(&at("volumeMounts"), json!([{"mountPath": FOLDER, "name": "config", "readOnly": true}]));
 }
 
-/// Returns the NetworkPolicy.
+/// Returns the template of the NetworkPolicy. An ingress rule, for the metrics or the webhooks, exists only if its port is turned on.
 fn network(release: &Project, placeholders: &Placeholders<'_>) -> Template {
     let mut template = Template::from(placeholders.relabel(network_policy::document(release)));
     let port = placeholders.include("metricsPort");

@@ -48,15 +48,16 @@ pub(super) fn schema(project: &Project) -> Value {
     schema
 }
 
-/// Returns the options as YAML with comments: those of a release, and the others as comments.
+/// Returns the options as YAML: the options that a release sets with their values, and all other options as comments.
 pub(super) fn values(project: &Project) -> String {
     let mut text = String::new();
     write_values(&schema(project), &defaults(project), ("", 1, false), &mut text);
     text
 }
 
-/// Writes the options of the group at `path`, at the indentation `depth`, each with its meaning as a comment. An option that the release
-/// doesn't set is a comment, too, and so is a whole group of such options; `in_comment` is true within it.
+/// Writes the options of the group at `path` to `text`, indented by `depth` levels, each with its description as a comment. An option that
+/// the release doesn't set is a comment, too, and so is a group without an option that the release sets; within such a group, `in_comment`
+/// is true.
 fn write_values(
     schema: &Value,
     defaults: &[(&str, &str)],
@@ -65,10 +66,10 @@ fn write_values(
 ) {
     for (name, option) in schema["properties"].as_object().into_iter().flatten() {
         let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-        let meaning = option["description"].as_str().unwrap_or_default().lines().collect::<Vec<_>>().join(" ");
+        let description = option["description"].as_str().unwrap_or_default().lines().collect::<Vec<_>>().join(" ");
         let mut line = |is_comment: bool, line: &str| {
             let indent = "  ".repeat(depth);
-            // The mark of a comment is at the depth of its outermost group.
+            // In a group that is a comment as a whole, each `#` stands at the depth of the outermost group.
             let line = match (in_comment, is_comment) {
                 (true, _) => format!("  # {}{line}", "  ".repeat(depth - 1)),
                 (false, true) => format!("{indent}# {line}"),
@@ -83,8 +84,8 @@ fn write_values(
             write_values(option, defaults, (&path, depth + 1, !is_set), text);
             continue;
         }
-        // In a comment, a meaning has a mark of its own, by which it differs from the options.
-        line(true, &format!("{}{meaning}", if in_comment { "# " } else { "" }));
+        // In a group that is a comment, a second `#` distinguishes the description from the options.
+        line(true, &format!("{}{description}", if in_comment { "# " } else { "" }));
         match defaults.iter().find(|(default, _)| *default == path) {
             Some((_, value)) => line(false, &format!("{name}: {value}")),
             None => line(true, &format!("{name}:")),

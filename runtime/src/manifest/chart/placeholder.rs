@@ -57,7 +57,7 @@ impl<'a> Placeholders<'a> {
         Self { project }
     }
 
-    /// Returns the project with placeholders for the names that a release chooses.
+    /// Returns the project with placeholders in place of its name, namespace and Lease, which a Helm release chooses.
     pub(super) fn release(&self) -> Project {
         Project {
             name: FULL_NAME.to_owned(),
@@ -68,7 +68,7 @@ impl<'a> Placeholders<'a> {
         }
     }
 
-    /// Returns the name of the object of a release, with an ending.
+    /// Returns the name of an object of a release: a placeholder for the release's name, followed by `ending`.
     pub(super) fn name(&self, ending: &str) -> String {
         format!("{FULL_NAME}{ending}")
     }
@@ -78,14 +78,14 @@ impl<'a> Placeholders<'a> {
         format!("include \"{}.{name}\" .", self.project.name)
     }
 
-    /// Replaces the labels of a document by the placeholder for those of a release, and adds the release to its selectors.
+    /// Returns a document in which the labels of a Helm release replace the operator's labels, and all selectors require the release.
     pub(super) fn relabel(&self, mut document: Value) -> Value {
         self.relabel_nested(&mut document);
         document
     }
 
-    /// Replaces the operator's labels in a part of a document by those of a release, and adds the release to its selectors. A map with
-    /// [`NAME_LABEL`] is a set of labels if its key is `labels`, and a selector under any other key.
+    /// Replaces the operator's labels below `value` by the placeholder for the labels of a Helm release, and adds the release to the label
+    /// selectors. A map that contains [`NAME_LABEL`] is a set of labels if its key is `labels`, and a selector under any other key.
     fn relabel_nested(&self, value: &mut Value) {
         match value {
             Value::Object(entries) => {
@@ -107,14 +107,16 @@ impl<'a> Placeholders<'a> {
         }
     }
 
-    /// Gives a dashboard an identity that is unique among releases.
+    /// Sets the uid and the tags of a Grafana dashboard. The uid is a placeholder for a digest of the release's namespace and name, so the
+    /// dashboards of several releases differ.
     pub(super) fn identify(&self, mut dashboard: Value) -> Value {
         dashboard["uid"] = json!(DASHBOARD);
         dashboard["tags"] = json!(["opgen", self.project.name]);
         dashboard
     }
 
-    /// Replaces the placeholders in the text of a template.
+    /// Replaces the placeholders in the text of a template by Helm expressions. A line with the placeholder for labels becomes a line that
+    /// includes the named template `labels`, with the same indentation.
     pub(super) fn replace(&self, text: &str) -> String {
         let labels = format!("{LABELS}: null");
         let mut replaced = String::with_capacity(text.len());
@@ -146,6 +148,7 @@ impl<'a> Placeholders<'a> {
     /// Replaces the placeholders, such as `$CHART`, in the named templates of the chart (`_helpers.tpl`).
     pub(super) fn fill_named_templates(&self, text: &str) -> String {
         let name = &self.project.name;
+        // A default name of the Lease follows the name of the release; a name that the operator sets is constant.
         let lease = match self.project.lease == format!("{name}.opgen.dev") {
             true => format!("(printf \"%s.opgen.dev\" (include \"{name}.fullname\" .))"),
             false => json!(self.project.lease).to_string(),
@@ -173,7 +176,7 @@ impl<'a> Placeholders<'a> {
     }
 }
 
-/// Replaces the labels that identify an operator by the placeholder for those of a release, and keeps the others.
+/// Replaces the labels that identify the operator by the placeholder for the labels of a Helm release, and keeps all other labels.
 fn insert_labels_placeholder(labels: &mut Map<String, Value>) {
     for replaced in [NAME_LABEL, "app.kubernetes.io/managed-by", "app.kubernetes.io/version"] {
         labels.remove(replaced);

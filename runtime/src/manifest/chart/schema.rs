@@ -4,7 +4,7 @@ use super::options;
 use crate::manifest::{finalizer_policy, json, project::Project};
 use serde_json::{Value, json};
 
-/// Returns the schema of the values.
+/// Returns the JSON Schema of the chart's values. It refuses values of features that the operator doesn't have.
 pub(super) fn document(project: &Project) -> Value {
     let mut properties = json!({
         "affinity": {"type": "object"},

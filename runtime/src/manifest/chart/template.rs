@@ -38,15 +38,15 @@ impl Template {
         Self::Expression(text.into())
     }
 
-    /// Replaces the part at a path: keys, and positions in lists. Missing keys are added. Does nothing if a list has no such
-    /// position, or an expression is in the way.
+    /// Replaces the part at a path of keys and list positions, and adds missing keys. Does nothing if a list has no such position, or if
+    /// an expression stands on the path.
     pub(super) fn set(&mut self, path: &[&str], part: impl Into<Self>) {
-        if let Some(at) = self.part(path) {
-            *at = part.into();
+        if let Some(current) = self.part(path) {
+            *current = part.into();
         }
     }
 
-    /// Adds an item to the list at a path. Does nothing if there is no list, or an expression is in the way.
+    /// Adds an item to the list at a path. Adds nothing if the part at the path is not a list, or if an expression stands on the path.
     pub(super) fn push(&mut self, path: &[&str], item: impl Into<Self>) {
         let Some(list) = self.part(path) else { return };
         list.expand();
@@ -55,28 +55,29 @@ impl Template {
         }
     }
 
-    /// Makes the part at a path depend on a condition. Does nothing if a list has no such position, or an expression is in the way.
+    /// Encloses the part at a path in a condition. Does nothing if a list has no such position, or if an expression stands on the path.
     pub(super) fn restrict(&mut self, path: &[&str], condition: &str) {
-        if let Some(at) = self.part(path) {
-            let then = std::mem::replace(at, Self::Value(Value::Null));
-            *at = Self::when(condition, then);
+        if let Some(current) = self.part(path) {
+            let then = std::mem::replace(current, Self::Value(Value::Null));
+            *current = Self::when(condition, then);
         }
     }
 
-    /// Returns the part at a path, whose missing keys are added; `None` if a list has no such position, or an expression is in the
-    /// way.
+    /// Returns the part at a path of keys and list positions, and adds missing keys. A condition on the path is not a step of the path.
+    /// Returns `None` if a list has no such position, or if an expression stands on the path.
     fn part(&mut self, path: &[&str]) -> Option<&mut Self> {
-        let Some((first, rest)) = path.split_first() else { return Some(self) };
+        let Some((key, rest)) = path.split_first() else { return Some(self) };
         self.expand();
         match self {
-            Self::Object(entries) => entries.entry((*first).to_owned()).or_insert(Self::Value(Value::Null)).part(rest),
-            Self::List(items) => items.get_mut(first.parse::<usize>().ok()?)?.part(rest),
+            Self::Object(entries) => entries.entry((*key).to_owned()).or_insert(Self::Value(Value::Null)).part(rest),
+            Self::List(items) => items.get_mut(key.parse::<usize>().ok()?)?.part(rest),
             Self::If(_, then) => then.part(path),
             _ => None,
         }
     }
 
-    /// Turns a constant object or list into one with parts.
+    /// Turns a constant object or list into the variant whose entries or items can be changed, and a constant scalar or null into an empty
+    /// object. Leaves other variants alone.
     fn expand(&mut self) {
         let Self::Value(value) = self else { return };
         *self = match value.take() {
@@ -88,7 +89,7 @@ impl Template {
         };
     }
 
-    /// Returns the text of a document. An error names the path of the file.
+    /// Writes the template as the text of a YAML document with Helm expressions. An error names `path`, the path of the file.
     pub(super) fn document(self, path: &str) -> Result<String, ManifestError> {
         let mut writer = Writer { path, text: String::new() };
         match self {
@@ -116,20 +117,21 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// Adds a line to the text, indented by `indent` spaces.
     fn push_line(&mut self, indent: usize, line: &str) {
         self.text.push_str(&" ".repeat(indent));
         self.text.push_str(line);
         self.text.push('\n');
     }
 
-    /// Writes the entries of an object. Writes nothing for another part.
+    /// Writes the entries of an object, one below the other. Writes nothing for a part that is not an object.
     fn entries(&mut self, indent: usize, mut object: Template) -> Result<(), ManifestError> {
         object.expand();
         let Template::Object(entries) = object else { return Ok(()) };
         entries.into_iter().try_for_each(|(key, part)| self.entry(indent, &key, part))
     }
 
-    /// Writes an entry of an object.
+    /// Writes the entry `key` of an object, with the lines of Helm's conditions around it.
     fn entry(&mut self, indent: usize, key: &str, part: Template) -> Result<(), ManifestError> {
         match part {
             Template::If(condition, then) => {
@@ -170,7 +172,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes the entries or items of an expression, if there are any.
+    /// Writes lines that insert the entries or items of the value of `expression`, and nothing if the value is empty.
     fn spliced(&mut self, indent: usize, expression: &str) {
         self.push_line(indent, &format!("{{{{- with {expression} }}}}"));
         self.push_line(indent, &format!("{{{{- toYaml . | nindent {indent} }}}}"));
@@ -191,17 +193,18 @@ impl Writer<'_> {
             object => {
                 let start = self.text.len();
                 self.entries(indent + 2, object)?;
-                // The first line is that of a key, since a list of objects has no optional first key.
-                let at = start + indent;
-                if self.text.get(at..at + 2) == Some("  ") {
-                    self.text.replace_range(at..at + 2, "- ");
+                // Put the dash of the list item before the first key. The first line contains a key and no condition, since the first key
+                // of an object in a list is never optional.
+                let dash = start + indent;
+                if self.text.get(dash..dash + 2) == Some("  ") {
+                    self.text.replace_range(dash..dash + 2, "- ");
                 }
             }
         }
         Ok(())
     }
 
-    /// Writes the lines of a constant, in which Helm finds no expressions.
+    /// Writes the lines of a constant. It replaces `{{` by an expression that yields `{{`, so Helm evaluates nothing in the constant.
     fn constant(&mut self, indent: usize, value: &Value) -> Result<(), ManifestError> {
         let yaml = yaml::fragment(self.path, value)?.replace("{{", "{{ \"{{\" }}");
         for line in yaml.lines() {

@@ -27,11 +27,12 @@ webhooks:
   certManager: false
 ";
 
-/// Returns the text of the file at `path`.
+/// Returns the text of `values.yaml`: the template with the image, the options and the security settings of the operator. An error names
+/// `path`, the path of the file.
 pub(super) fn file(project: &Project, path: &str) -> Result<String, ManifestError> {
     let image = Image::of(project);
     let container = deployment::container(project);
-    let below = |indent: &str, value: &Value| -> Result<String, ManifestError> {
+    let indented_yaml = |indent: &str, value: &Value| -> Result<String, ManifestError> {
         let yaml = yaml::fragment(path, value)?;
         Ok(yaml.lines().map(|line| format!("{indent}{line}")).collect::<Vec<_>>().join("\n"))
     };
@@ -41,9 +42,9 @@ pub(super) fn file(project: &Project, path: &str) -> Result<String, ManifestErro
         .replace("$TAG", &image.tag)
         .replace("$DIGEST", &image.digest)
         .replace("$CONFIG", options::values(project).trim_end())
-        .replace("$RESOURCES", &below("  ", &container["resources"])?)
-        .replace("$POD_SECURITY", &below("  ", &deployment::pod(project)["securityContext"])?)
-        .replace("$SECURITY", &below("  ", &container["securityContext"])?)
+        .replace("$RESOURCES", &indented_yaml("  ", &container["resources"])?)
+        .replace("$POD_SECURITY", &indented_yaml("  ", &deployment::pod(project)["securityContext"])?)
+        .replace("$SECURITY", &indented_yaml("  ", &container["securityContext"])?)
         .replace("$PRIORITY", project.priority_class.as_deref().unwrap_or_default())
         .replace("$GRACE", &GRACE_SECONDS.to_string())
         .replace("$WEBHOOKS\n", if project.has_webhooks() { WEBHOOKS } else { "" })
@@ -61,10 +62,11 @@ struct Image {
 }
 
 impl Image {
+    /// Splits the image reference of a project into its repository, tag and digest; a missing part is empty.
     fn of(project: &Project) -> Self {
         let (name, digest) = project.image.split_once('@').unwrap_or((&project.image, ""));
         let (repository, tag) = match name.rsplit_once(':') {
-            // A colon before a slash is that of the port of the registry.
+            // A colon before a slash separates the registry's host from its port.
             Some((repository, tag)) if !tag.contains('/') => (repository, tag),
             _ => (name, ""),
         };
@@ -79,12 +81,12 @@ mod tests {
 
     #[test]
     fn an_image_has_a_repository_a_tag_and_a_digest() {
-        let of = |image: &str| {
+        let parts_of = |image: &str| {
             let image = Image::of(&Project { image: image.to_owned(), ..fixture::project() });
             [image.repository, image.tag, image.digest]
         };
-        assert_eq!(of("registry:5000/team/demo"), ["registry:5000/team/demo", "", ""]);
-        assert_eq!(of("demo:1.2"), ["demo", "1.2", ""]);
-        assert_eq!(of("registry:5000/demo:1.2@sha256:00"), ["registry:5000/demo", "1.2", "sha256:00"]);
+        assert_eq!(parts_of("registry:5000/team/demo"), ["registry:5000/team/demo", "", ""]);
+        assert_eq!(parts_of("demo:1.2"), ["demo", "1.2", ""]);
+        assert_eq!(parts_of("registry:5000/demo:1.2@sha256:00"), ["registry:5000/demo", "1.2", "sha256:00"]);
     }
 }

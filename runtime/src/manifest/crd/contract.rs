@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::super::lint::Findings;
 use super::schema::list;
 
-/// Reports what one version of a definition lacks for the operator to write its status.
+/// Reports an error for each part that the operator needs to write an object's status and that `version`, one version of a
+/// CustomResourceDefinition, lacks: the status subresource, `conditions` as a list map with the key `type`, and `observedGeneration`.
 pub(crate) fn check(version: &Value, findings: &mut Findings) {
     const EMBED: &str = "embed `opgen::Status` in the status, or use it directly with `#[kube(status = \"Status\")]`";
     if !version["subresources"]["status"].is_object() {

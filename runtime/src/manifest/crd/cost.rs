@@ -2,8 +2,8 @@
 //!
 //! The server multiplies the worst cost of one evaluation by the number of times that the schema may occur in an object. A value
 //! without a bound is assumed to be as long as the longest request. This estimate follows the same model without types, so it is near the
-//! server's estimate, not equal. If it exceeds the limit by more than its inaccuracy, that is an error; if by less, a
-//! warning, and the server decides.
+//! server's estimate, not equal. An estimate that exceeds the limit by more than its inaccuracy is an error. A smaller excess is a warning,
+//! and the server decides.
 
 mod expression;
 mod size;
@@ -19,13 +19,13 @@ use super::schema::{children, list, text};
 const RULE_LIMIT: f64 = 10_000_000.0;
 /// The limit of the API server for all rules of a schema together.
 const SCHEMA_LIMIT: f64 = 100_000_000.0;
-/// The factor by which the estimate may exceed the server's, if it knows every function of the expression.
+/// The factor by which this estimate may exceed the API server's for an expression whose functions are all known.
 const MARGIN: f64 = 2.0;
 /// The largest factor that a message shows as a number; the API server has the same limit.
 const MAX_FACTOR: f64 = 100.0;
 
-/// Reports rules and message expressions that exceed, or may exceed, the API server's cost limits, and the bounds that would
-/// lower the cost.
+/// Reports CEL rules and message expressions whose estimated cost exceeds, or may exceed, the limits of the API server, each with the
+/// missing size bounds that would lower the cost. Then reports the total of all rules if it exceeds the limit of a schema.
 pub(crate) fn check(schema: &Value, findings: &mut Findings) {
     let mut total = Total::default();
     check_node(schema, "", &Occurrence::root(), &mut total, findings);
@@ -36,7 +36,8 @@ pub(crate) fn check(schema: &Value, findings: &mut Findings) {
     }
 }
 
-/// Returns an error if the certain part of the cost exceeds the limit, a warning otherwise.
+/// Returns the severity for a cost above `limit`: an error if `certain`, the cost of the expressions whose functions are all known, exceeds
+/// the limit by more than [`MARGIN`], a warning otherwise.
 fn severity(certain: f64, limit: f64) -> Severity {
     if certain > limit * MARGIN { Severity::Error } else { Severity::Warning }
 }
@@ -58,7 +59,7 @@ struct Total {
 }
 
 impl Total {
-    /// Returns the fix for a total that is too high.
+    /// Returns the fix for a total that exceeds the limit.
     fn fix(&self) -> String {
         if self.cost.is_infinite() { FIX_UNBOUNDED.to_owned() } else { bounds_fix(&self.unbounded) }
     }
@@ -78,7 +79,8 @@ impl Occurrence {
         Self { bounded: Some(1.0), unbounded: BTreeSet::new() }
     }
 
-    /// Returns the occurrence of the items of a list or of the values of a map.
+    /// Returns the occurrence of the items of a list, or of the values of a map, whose `schema` is at `path`: the occurrence of the list
+    /// times its size bound.
     fn nested(&self, schema: &Value, path: &str) -> Self {
         let mut inner = self.clone();
         let bound = size::bound(schema);
@@ -98,7 +100,8 @@ impl Occurrence {
     }
 }
 
-/// Estimates the rules of a schema and of all schemas below it, and reports those that are too expensive.
+/// Estimates the cost of the CEL rules of a schema and of all schemas below it, reports each rule above the limit, and adds all costs to
+/// `total`.
 fn check_node(schema: &Value, path: &str, occurrence: &Occurrence, total: &mut Total, findings: &mut Findings) {
     for rule in list(schema, "x-kubernetes-validations") {
         for (name, key) in [("rule", "rule"), ("message expression", "messageExpression")] {
@@ -120,8 +123,9 @@ fn check_node(schema: &Value, path: &str, occurrence: &Occurrence, total: &mut T
         }
     }
     for (child_path, child) in children(schema, path) {
-        let field = schema["properties"].is_object() && !child_path.ends_with("[*]");
-        if field {
+        // A field occurs as often as its object, and an item or a map value as often as the size bound of the list or map allows.
+        let is_field = schema["properties"].is_object() && !child_path.ends_with("[*]");
+        if is_field {
             check_node(child, &child_path, occurrence, total, findings);
         } else {
             check_node(child, &child_path, &occurrence.nested(schema, path), total, findings);
@@ -132,7 +136,8 @@ fn check_node(schema: &Value, path: &str, occurrence: &Occurrence, total: &mut T
 const FIX_UNBOUNDED: &str = "do not join, search or compare the results of `string(...)`, `format(...)` and `charAt(...)`: \
                        the API server assumes that their length is unbounded";
 
-/// Returns the fix for a rule that is too expensive: the missing bounds, each as a path and the keyword that would bound it.
+/// Returns the fix for a rule whose cost exceeds the limit. `unbounded` contains the values without a size bound, each as its path and the
+/// keyword that would bound it.
 fn bounds_fix(unbounded: &BTreeSet<(String, &'static str)>) -> String {
     if unbounded.is_empty() {
         return "lower the bounds of the fields that it iterates over, or simplify it".to_owned();

@@ -17,14 +17,14 @@ impl Definition {
         format!("{}.{}", self.plural, self.group)
     }
 
-    /// Returns the path of its file below the folder of the base.
+    /// Returns the path of the definition's file, relative to the folder of the kustomize base.
     pub(crate) fn file_path(&self) -> String {
         format!("crds/{}_{}.yaml", self.group, self.plural)
     }
 
-    /// Returns the schema of `version`; `None` if the definition has no such version.
+    /// Returns the OpenAPI schema of `version`; `None` if the definition has no such version.
     pub(crate) fn schema(&self, version: &str) -> Option<&Value> {
         let versions = self.value["spec"]["versions"].as_array()?;
-        versions.iter().find(|entry| entry["name"] == version).map(|entry| &entry["schema"]["openAPIV3Schema"])
+        versions.iter().find(|listed| listed["name"] == version).map(|listed| &listed["schema"]["openAPIV3Schema"])
     }
 }

@@ -6,11 +6,10 @@ use serde_json::Value;
 use super::super::lint::Findings;
 use super::schema::{children, flag, text};
 
-/// Reports keywords that don't apply to the type of their schema. It skips schemas without a type, and the branches of `anyOf`,
-/// `oneOf` and `allOf`: these may apply to values of several types.
+/// Reports the keywords of `schema`, and of all schemas below it, that don't apply to the type of their schema. Skips schemas without a
+/// type, and the branches of `anyOf`, `oneOf` and `allOf`, since these may apply to values of several types.
 ///
-/// It does not see an attribute `#[schemars(...)]` that doesn't fit the Rust type, because `schemars` leaves it out of the
-/// schema.
+/// An attribute `#[schemars(...)]` that doesn't fit the Rust type is not reported, because `schemars` leaves it out of the schema.
 pub(crate) fn check(schema: &Value, path: &str, findings: &mut Findings) {
     let schema_type = if flag(schema, INT_OR_STRING) { "int-or-string" } else { text(schema, "type") };
     if !schema_type.is_empty() {
@@ -32,7 +31,7 @@ fn check_keywords(schema: &Value, schema_type: &str, path: &str, findings: &mut 
             "minItems" | "maxItems" => &["array"],
             "minProperties" | "maxProperties" => &["object"],
             "format" if is_known_format("string", value.as_str().unwrap_or_default()) => &["string", "int-or-string"],
-            // The formats of numbers, and those that the API server doesn't know: one of these may be meant for strings.
+            // The formats of numbers, and formats that the API server doesn't know, which may be meant for strings.
             "format" => &["integer", "number", "string", "int-or-string"],
             _ => continue,
         };
@@ -44,7 +43,7 @@ fn check_keywords(schema: &Value, schema_type: &str, path: &str, findings: &mut 
     }
 }
 
-/// Returns the name of a type for messages.
+/// Returns the name of a schema's type in messages, which tells a map from an object with fields.
 fn type_name<'a>(schema_type: &'a str, schema: &Value) -> &'a str {
     match schema_type {
         "string" => "a string",
@@ -57,7 +56,8 @@ fn type_name<'a>(schema_type: &'a str, schema: &Value) -> &'a str {
     }
 }
 
-/// Returns the advice for a keyword without effect: the corresponding keyword of the type, if there is one.
+/// Returns the advice for a keyword without effect: the corresponding keyword of the schema's type, the place where the keyword has an
+/// effect, or its removal.
 fn fix(keyword: &str, schema_type: &str, schema: &Value) -> String {
     let bounds = match schema_type {
         "string" => ["minLength", "maxLength"],
@@ -84,6 +84,7 @@ mod tests {
 
     use super::*;
 
+    /// Checks a schema whose only field `.spec.field` has the schema `field`, and returns the messages.
     fn messages_for(field: &Value) -> Vec<String> {
         let mut findings = Findings::of("K v1");
         let root =
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_keyword_of_another_type_is_an_error_with_the_one_that_was_meant() {
+    fn a_keyword_of_another_type_is_an_error_that_suggests_the_keyword_of_the_own_type() {
         let map = json!({"type": "object", "additionalProperties": {"type": "string"}});
         let list = json!({"type": "array", "items": {"type": "integer"}});
         for (schema, keyword, value, type_name, fix) in [

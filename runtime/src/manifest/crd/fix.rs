@@ -11,8 +11,10 @@ use serde_json::{Map, Value, json};
 use super::super::lint::Findings;
 use super::schema::{children_mut, field};
 
-/// Fixes `schema` and all schemas below it. The linter reports what can't be fixed.
+/// Rewrites the parts of `schema`, and of all schemas below it, that the API server would refuse or misread. The linter later reports the
+/// violations that can't be fixed.
 pub(crate) fn fix_schema(schema: &mut Value, path: &str, findings: &mut Findings) {
+    // `schemars` derives the schema `true` for a type that accepts any value.
     if *schema == Value::Bool(true) {
         *schema = json!({});
     }
@@ -35,19 +37,21 @@ pub(crate) fn fix_schema(schema: &mut Value, path: &str, findings: &mut Findings
     }
 }
 
-/// Replaces a `patternProperties` of digits by `additionalProperties`: a map with numbers as keys has string keys in JSON.
+/// Replaces `patternProperties` with the only pattern "digits" by `additionalProperties`. `schemars` derives the pattern for a map with
+/// integers as keys, which are strings in JSON, and the API server doesn't support `patternProperties`.
 fn fix_numeric_keys(object: &mut Map<String, Value>) {
-    let closed = object.get("additionalProperties").is_none_or(|value| !value.is_object());
+    let has_no_other_values = object.get("additionalProperties").is_none_or(|value| !value.is_object());
     let Some(Value::Object(patterns)) = object.get_mut("patternProperties") else { return };
     let pattern = patterns.keys().next().cloned().unwrap_or_default();
-    if closed && patterns.len() == 1 && [r"^\d+$", r"^-?\d+$"].contains(&pattern.as_str()) {
+    if has_no_other_values && patterns.len() == 1 && [r"^\d+$", r"^-?\d+$"].contains(&pattern.as_str()) {
         let values = patterns.remove(&pattern);
         object.remove("patternProperties");
         object.insert("additionalProperties".into(), values.unwrap_or_default());
     }
 }
 
-/// Turns a tuple whose items have one type into a list; its length is fixed by `minItems` and `maxItems`.
+/// Replaces the list of item schemas that `schemars` derives for a tuple by a single item schema if all items have the same schema. The
+/// derived `minItems` and `maxItems` still fix the length.
 fn fix_tuple(object: &mut Map<String, Value>) {
     let Some(Value::Array(items)) = object.get("items") else { return };
     if let Some(first) = items.first().cloned().filter(|first| items.iter().all(|item| item == first)) {
@@ -55,8 +59,8 @@ fn fix_tuple(object: &mut Map<String, Value>) {
     }
 }
 
-/// Turns a map of untyped values into an open object: with `additionalProperties: true` the API server would keep scalars and
-/// prune the fields of objects.
+/// Turns a map of untyped values into an object with `x-kubernetes-preserve-unknown-fields`. With `additionalProperties: true` the API
+/// server would keep values that are scalars, and prune the fields of values that are objects.
 fn fix_untyped_map(object: &mut Map<String, Value>) {
     let is_any = |value: &Value| *value == true || value.as_object().is_some_and(Map::is_empty);
     if object.get("additionalProperties").is_some_and(is_any) {
@@ -65,7 +69,7 @@ fn fix_untyped_map(object: &mut Map<String, Value>) {
     }
 }
 
-/// Opens a schema that has no rule for its value, so that the API server keeps any value.
+/// Adds `x-kubernetes-preserve-unknown-fields` to a schema without a rule for its value, so that the API server keeps any value.
 fn fix_untyped_value(object: &mut Map<String, Value>) {
     let is_documentation = |key: &String| {
         matches!(key.as_str(), "description" | "title" | "nullable" | "default" | "example" | "externalDocs")
@@ -87,11 +91,12 @@ fn copy_spec_description(root: &mut Map<String, Value>) {
     }
 }
 
-/// Makes conditions a list map with the key `type`, so that an apply of the operator keeps the conditions of others.
+/// Makes `status.conditions` a list map with the key `type`, so that a server-side apply of the operator keeps the conditions of other
+/// clients. Does nothing if the list has a type, or if its items don't require `type`, as a list map does.
 fn fix_conditions(status: &mut Map<String, Value>) {
     let Some(conditions) = status.get_mut("properties").and_then(|fields| fields.get_mut("conditions")) else { return };
-    let required = conditions["items"]["required"].as_array().is_some_and(|keys| keys.contains(&json!("type")));
-    if required && conditions["x-kubernetes-list-type"].is_null() {
+    let requires_type = conditions["items"]["required"].as_array().is_some_and(|keys| keys.contains(&json!("type")));
+    if requires_type && conditions["x-kubernetes-list-type"].is_null() {
         conditions["x-kubernetes-list-type"] = json!("map");
         conditions["x-kubernetes-list-map-keys"] = json!(["type"]);
     }

@@ -19,7 +19,8 @@ use super::lint::{Finding, Findings};
 use super::project::Project;
 pub(crate) use schema::{field, flag, items, list, text, values};
 
-/// Returns the definitions of the project's kinds, sorted by group and plural, and reports the linter's findings.
+/// Returns the CustomResourceDefinitions of the project's kinds with fixed schemas, sorted by group and plural, and adds the linter's
+/// findings about them to `report`.
 pub(crate) fn definitions(project: &Project, report: &mut Vec<Finding>) -> Vec<Definition> {
     let mut definitions = version::merge_versions(project, report);
     for definition in &mut definitions {
@@ -47,7 +48,7 @@ fn lint(definition: &mut Definition, report: &mut Vec<Finding>) {
     report.extend(findings.into_vec());
 }
 
-/// Adds labels to a definition, unless it has them.
+/// Adds labels to a CustomResourceDefinition; a label that it already has keeps its value.
 fn add_labels(definition: &mut Definition, labels: &Value) {
     let metadata = &mut definition.value["metadata"];
     for (key, value) in labels.as_object().into_iter().flatten() {

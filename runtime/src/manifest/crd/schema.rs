@@ -4,7 +4,7 @@ pub(crate) use opgen_schema::{entries, flag, list, text};
 use serde_json::{Map, Value};
 
 /// The keywords that hold schemas which validate values but define no fields.
-pub(crate) const JUNCTORS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+pub(crate) const BRANCH_KEYWORDS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
 /// Returns the schemas of the fields, items and map values directly below `schema`, with their paths.
 pub(crate) fn children<'a>(schema: &'a Value, path: &str) -> Vec<(String, &'a Value)> {
@@ -18,7 +18,8 @@ pub(crate) fn children<'a>(schema: &'a Value, path: &str) -> Vec<(String, &'a Va
     children
 }
 
-/// Returns the same schemas as [`children`], mutable.
+/// Returns mutable references to the schemas of the fields, items and map values directly below `schema`, with their paths. Unlike
+/// [`children`], it also returns items with a boolean as their schema.
 pub(crate) fn children_mut<'a>(schema: &'a mut Map<String, Value>, path: &str) -> Vec<(String, &'a mut Value)> {
     let mut children = Vec::new();
     for (key, value) in schema {
@@ -50,7 +51,7 @@ pub(crate) fn values(path: &str) -> String {
     format!("{path}.*")
 }
 
-/// Returns the path of the branch `index` of the junctor `name` below `path`.
+/// Returns the path of the branch `index` in the list under the keyword `name` below `path`.
 pub(crate) fn branch(path: &str, name: &str, index: usize) -> String {
     format!("{path}<{name}[{index}]>")
 }

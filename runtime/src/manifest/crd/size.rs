@@ -13,7 +13,8 @@ const ETCD_LIMIT: usize = 1_572_864;
 const SHORTEN: &str = "shorten it: remove the descriptions of embedded types, or use `serde_json::Value` for a foreign \
                        type that the operator only copies";
 
-/// Checks the size of a CRD: a warning from 80 % of the limit of `kubectl apply`, an error beyond the limit of etcd.
+/// Reports a CustomResourceDefinition that is too large as JSON: a warning from 80 % of the limit of `kubectl apply`, an error above the
+/// limit of etcd.
 pub(crate) fn check(definition: &Value, findings: &mut Findings) {
     let size = definition.to_string().len();
     let fix = format!("apply it with `kubectl apply --server-side`, or {SHORTEN}");
@@ -39,6 +40,7 @@ mod tests {
     use super::super::super::lint::Severity;
     use super::*;
 
+    /// Returns the severity of the finding about a definition of about `size` bytes.
     fn severity_at(size: usize) -> Option<Severity> {
         let mut findings = Findings::of("K");
         check(&json!("x".repeat(size)), &mut findings);

@@ -9,7 +9,8 @@ use serde_json::Value;
 use super::super::lint::Findings;
 use super::schema::{branch, field, items, values};
 
-/// Reports the rules of the API server that the schema of one version violates, and a missing schema.
+/// Reports the rules of the API server for structural schemas that the schema of `version`, one version of a CustomResourceDefinition,
+/// violates, or that the version has no schema. Also reports fields that only branches define.
 pub(crate) fn check(version: &Value, findings: &mut Findings) {
     let schema = &version["schema"]["openAPIV3Schema"];
     if !schema.is_object() {
@@ -23,12 +24,13 @@ pub(crate) fn check(version: &Value, findings: &mut Findings) {
     nested::check(schema, "", findings);
 }
 
-/// Reads whether a CEL rule uses `oldSelf`. Only the API server compiles the expression.
+/// Stands in for the compilation of a CEL rule, which only the API server does: returns whether the rule contains `oldSelf`, and no errors.
 fn read_rule(rule: &Value, _: &Value, _: &str) -> CompiledRule {
     CompiledRule { uses_old_self: text(rule, "rule").contains("oldSelf"), causes: Vec::new() }
 }
 
-/// Reports a violated rule at the path of its field, with a hint, unless another finding covers it.
+/// Reports a violation at the path of its field, with a hint, unless another violation of the same field has a better hint. Follows the
+/// steps of the violation's path from the root of `schema` to the violating part.
 fn report(violation: &Violation, schema: &Value, findings: &mut Findings) {
     let (mut path, mut keyword, mut node) = (String::new(), "", schema);
     for step in &violation.path {
@@ -36,7 +38,9 @@ fn report(violation: &Violation, schema: &Value, findings: &mut Findings) {
             Step::Property(name) => (field(&path, name), &node["properties"][name]),
             Step::Items => (items(&path), &node["items"]),
             Step::AdditionalProperties => (values(&path), &node["additionalProperties"]),
-            Step::Branch(junctor, index) => (branch(&path, junctor, *index), &node[junctor][index]),
+            Step::Branch(branch_keyword, index) => {
+                (branch(&path, branch_keyword, *index), &node[branch_keyword][index])
+            }
             Step::Not => (format!("{path}<not>"), &node["not"]),
             Step::Keyword(name) => {
                 keyword = name;
@@ -53,7 +57,8 @@ fn report(violation: &Violation, schema: &Value, findings: &mut Findings) {
     findings.error(&path, problem, hint::of(violation.rule, keyword, node));
 }
 
-/// Returns whether another violation of the same schema has the hint that helps: a `$ref`, null as a type, or a tuple.
+/// Returns whether the violation of `rule` in `node` follows from another violation, whose hint is better: the type is missing beside a
+/// `$ref`, or unknown because it is null, or the items are missing because they are a tuple.
 fn is_repeated(rule: Rule, node: &Value) -> bool {
     match rule {
         Rule::TypeRequired => node["$ref"].is_string(),

@@ -13,13 +13,14 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::super::lint::Findings;
-use super::schema::{JUNCTORS, field, items, list, values};
+use super::schema::{BRANCH_KEYWORDS, field, items, list, values};
 
 /// Keywords of derives that the API server drops without a loss, since they contain no rule for a value.
 const ANNOTATION_KEYWORDS: [&str; 7] =
     ["$comment", "components", "contentEncoding", "contentMediaType", "deprecated", "readOnly", "writeOnly"];
 
-/// Corrects `schema`, which `kube` derives, with the schema `by_names` of the same type.
+/// Corrects `schema`, which `kube` derives with all types inlined, by comparing it with `by_names`, the schema of the same type in which
+/// types are references by name. Reports the keywords and lists that a CustomResourceDefinition can't express.
 pub(crate) fn correct(schema: &mut Value, by_names: &Value, findings: &mut Findings) {
     TypeWalk { definitions: &by_names["components"]["schemas"], findings }.correct_node(schema, &[by_names], "");
 }
@@ -31,11 +32,13 @@ struct TypeWalk<'a, 'f> {
 }
 
 impl<'a> TypeWalk<'a, '_> {
-    /// Corrects a node and all nodes below it. `schemas` are the schemas that the types define for the node.
+    /// Corrects the schema at `path` and all schemas below it. `schemas` are the schemas with references that the types define for the same
+    /// place.
     fn correct_node(&mut self, schema: &mut Value, schemas: &[&'a Value], path: &str) {
         let origin = Origin::of(schemas, self.definitions);
         let Some(object) = schema.as_object_mut().filter(|_| !origin.schemas.is_empty()) else { return };
         self.check_keywords(&origin, object, path);
+        // An int-or-string is nullable only if its Rust type admits null, as an `Option` does.
         if object.get(INT_OR_STRING).is_some() && !origin.is_nullable() {
             object.remove("nullable");
         }
@@ -52,8 +55,8 @@ impl<'a> TypeWalk<'a, '_> {
         }
     }
 
-    /// Reports the keywords in the schemas of the types that a CustomResourceDefinition doesn't support and that `object`, the derived
-    /// schema, has lost. A `const` is fine where it became an `enum`.
+    /// Reports each keyword in the schemas of the types (`origin`) that a CustomResourceDefinition doesn't support, so that `object`, the
+    /// schema that `kube` derives, has lost it. A `const` is no loss where it became an `enum`.
     fn check_keywords(&mut self, origin: &Origin<'a>, object: &Map<String, Value>, path: &str) {
         let keys: BTreeSet<_> =
             origin.schemas.iter().filter_map(|schemas| schemas.as_object()).flat_map(Map::keys).collect();
@@ -85,7 +88,7 @@ struct SchemaChild<'a> {
     schema: &'a mut Value,
 }
 
-/// Returns the schemas directly below a schema.
+/// Returns the schemas of the fields, items and map values directly below a schema, with their paths and relations.
 fn children<'a>(object: &'a mut Map<String, Value>, path: &str) -> Vec<SchemaChild<'a>> {
     let mut children = Vec::new();
     for (key, value) in object {
@@ -117,13 +120,14 @@ struct Origin<'a> {
 }
 
 impl<'a> Origin<'a> {
-    /// Collects all schemas that `schemas` refer to, by references and by branches.
+    /// Collects `schemas`, their branches, and the definitions of the types that they reference by name, at any depth. Follows each name
+    /// once, since types may contain themselves.
     fn of(schemas: &[&'a Value], definitions: &'a Value) -> Self {
         let mut origin = Self { schemas: Vec::new(), names: Vec::new() };
         let mut stack: Vec<&Value> = schemas.iter().rev().copied().collect();
         while let Some(schema) = stack.pop() {
             origin.schemas.push(schema);
-            stack.extend(JUNCTORS.iter().flat_map(|junctor| list(schema, junctor)));
+            stack.extend(BRANCH_KEYWORDS.iter().flat_map(|keyword| list(schema, keyword)));
             let reference = schema["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
             if let Some((name, definition)) = reference.and_then(|name| Some((name, definitions.get(name)?)))
                 && !origin.names.contains(&name)
@@ -135,9 +139,9 @@ impl<'a> Origin<'a> {
         origin
     }
 
-    /// Returns the schemas that the types define for a child of the node.
+    /// Returns the schemas that the types define for the field, the items or the map values that `relation` names.
     fn child_schemas(&self, relation: Relation<'_>) -> Vec<&'a Value> {
-        let of = |schema: &'a Value| -> Vec<&'a Value> {
+        let child_schemas_of = |schema: &'a Value| -> Vec<&'a Value> {
             match relation {
                 Relation::Field(name) => schema["properties"].get(name).into_iter().collect(),
                 Relation::Items => match &schema["items"] {
@@ -150,10 +154,10 @@ impl<'a> Origin<'a> {
                 }
             }
         };
-        self.schemas.iter().copied().flat_map(of).collect()
+        self.schemas.iter().copied().flat_map(child_schemas_of).collect()
     }
 
-    /// Returns whether the type has null as a value, or has no rule for its values.
+    /// Returns whether the type admits null: a schema of the type allows it, or has no rule for its values.
     fn is_nullable(&self) -> bool {
         self.schemas.iter().any(|schema| {
             let is_null_value = |value: &Value| value.is_null() || value == "null";
@@ -168,7 +172,7 @@ impl<'a> Origin<'a> {
     }
 }
 
-/// Returns the keyword that is most similar to a misspelled one, if it is similar enough.
+/// Returns the supported keyword that is most similar to the unsupported `key`; `None` if no keyword is similar.
 fn nearest_keyword(key: &str) -> Option<&'static str> {
     // `StructMerge` of `kube` generates this keyword; the API server has one keyword for structs and maps.
     if key == "x-kubernetes-struct-type" {

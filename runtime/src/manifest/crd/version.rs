@@ -13,7 +13,8 @@ use super::{Definition, types};
 use crate::panic::{Closure, catch};
 use crate::validation::{RuleProblem, Validation, ValidationOf};
 
-/// Returns the definitions of the project's kinds, before they are fixed; each has every version once, the newest first.
+/// Returns the CustomResourceDefinitions of the project's kinds, before the linter fixes their schemas. Each has every version of its kind
+/// once, the newest first. Adds findings about versions that contradict each other to `report`.
 pub(crate) fn merge_versions(project: &Project, report: &mut Vec<Finding>) -> Vec<Definition> {
     let mut kinds: BTreeMap<(&str, &str), Vec<&KindDescription>> = BTreeMap::new();
     for controlled in &project.controllers {
@@ -47,8 +48,8 @@ fn check_finalizers(controllers: &[&KindDescription], findings: &mut Findings) {
     }
 }
 
-/// Merges the definitions of one kind; `controllers` begin with its newest version. Returns `None` if the kind has no definition
-/// here, or if it doesn't fit the names of the controller's kind.
+/// Merges the definitions of one kind's versions into one; `controllers` start with the newest version. Returns `None` if the operator
+/// doesn't define the kind, or if the definition has another group, kind or plural than the controller's kind.
 fn merge_definition(
     project: &Project,
     controllers: &[&KindDescription],
@@ -101,7 +102,7 @@ fn merge_definition(
     })
 }
 
-/// A definition as its derives generate it, with what belongs to its schemas.
+/// A CustomResourceDefinition of one version as `kube` derives it, with the other sources of its schema.
 struct SchemaSource {
     crd: Value,
     /// The schema in which types are referenced by name.
@@ -110,7 +111,8 @@ struct SchemaSource {
 }
 
 impl SchemaSource {
-    /// Returns the definition of a controller's kind, and those of its other versions.
+    /// Returns the source of a controller's kind, and the sources of the other versions of the kind. Reports a version whose definition
+    /// can't be derived.
     fn all(controlled: &KindDescription, findings: &mut Findings) -> Vec<Self> {
         let Some(crd) = controlled.crd.clone() else { return Vec::new() };
         let own = Self { crd, by_names: controlled.schema.clone(), validation: controlled.validation };
@@ -136,14 +138,15 @@ impl SchemaSource {
     }
 }
 
+/// Reports that the definition of `version` can't be derived; returns `None` for the caller to return.
 fn report_underivable(version: &str, reason: &dyn std::fmt::Display, findings: &mut Findings) -> Option<SchemaSource> {
     let fix = "change the types of this version";
     findings.error("spec.versions", format!("the definition of version `{version}` can't be derived: {reason}"), fix);
     None
 }
 
-/// Adds the CEL rules of the spec (`x-kubernetes-validations`) to the schema of a version, and reports those that have no meaning
-/// where they were declared.
+/// Adds the CEL rules of `validation` (`x-kubernetes-validations`) to the spec in the schema of a version, and reports each rule that
+/// doesn't apply to the place where it was declared.
 fn add_rules(validation: &Validation, schema: &mut Value, findings: &mut Findings) {
     let Some(spec) = schema.pointer_mut("/properties/spec") else { return };
     for RuleProblem { path, problem, fix, .. } in validation.add_to_schema(spec, ".spec") {
@@ -151,7 +154,7 @@ fn add_rules(validation: &Validation, schema: &mut Value, findings: &mut Finding
     }
 }
 
-/// Reports a version whose names, scope or conversion differ from those of the newest version.
+/// Reports a version if its names, scope or conversion differ from the newest version.
 fn check_equal_names(crd: &Value, newest: &Value, findings: &mut Findings) {
     for part in ["names", "scope", "conversion"] {
         if crd["spec"][part] != newest["spec"][part] {
@@ -164,7 +167,7 @@ fn check_equal_names(crd: &Value, newest: &Value, findings: &mut Findings) {
     }
 }
 
-/// Adds a version; reports a second one with the same name and another content.
+/// Adds a version to `versions`, unless the same version is there. Reports a version with the same name and another content.
 fn add_version(versions: &mut Vec<Value>, version: Value, findings: &mut Findings) {
     let name = text(&version, "name").to_owned();
     match versions.iter().find(|known| known["name"] == version["name"]) {
@@ -178,7 +181,8 @@ fn add_version(versions: &mut Vec<Value>, version: Value, findings: &mut Finding
     }
 }
 
-/// Marks one version as the stored one: each version comes from its own type, and `kube` marks each as stored.
+/// Sets `storage` for the first version that has it and clears it for all others: each version comes from its own type, and `kube` sets
+/// `storage` for each. Reports a kind without a served or a stored version.
 fn choose_stored_version(versions: &mut [Value], findings: &mut Findings) {
     let stored = versions.iter().position(|version| flag(version, "storage"));
     if !versions.iter().any(|version| flag(version, "served")) {
@@ -193,7 +197,8 @@ fn choose_stored_version(versions: &mut [Value], findings: &mut Findings) {
     }
 }
 
-/// Normalizes a CRD for comparison by other tools: removes the status and empty lists.
+/// Removes the status and empty lists from a CustomResourceDefinition, so that a comparison with the object in a cluster shows no needless
+/// differences.
 fn normalize(crd: &mut Value) {
     let Some(object) = crd.as_object_mut() else { return };
     object.remove("status");
@@ -204,13 +209,15 @@ fn normalize(crd: &mut Value) {
     }
 }
 
+/// Removes the fields of a JSON object whose value is an empty list.
 fn remove_empty_lists(value: &mut Value) {
     if let Some(object) = value.as_object_mut() {
         object.retain(|_, value| value.as_array().is_none_or(|list| !list.is_empty()));
     }
 }
 
-/// Compares versions by the priority of Kubernetes: `v2`, `v1`, `v1beta2`, `v1alpha1`, then others in alphabetical order.
+/// Compares versions by the version priority of Kubernetes, highest first: `v2`, `v1`, `v1beta2`, `v1alpha1`, then names of another form
+/// in alphabetical order.
 fn by_priority(a: &str, b: &str) -> Ordering {
     match (parse_version(a), parse_version(b)) {
         (Some(a), Some(b)) => b.cmp(&a),
@@ -220,7 +227,8 @@ fn by_priority(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// Parses a Kubernetes version into its stability, major and minor number; `None` if it has another form.
+/// Parses a Kubernetes version such as `v1beta2` into its stability (0 for alpha, 1 for beta, 2 for stable), its major and its minor
+/// number; `None` if it has another form.
 fn parse_version(version: &str) -> Option<(u8, u32, u32)> {
     let rest = version.strip_prefix('v')?;
     for (word, stability) in [("alpha", 0), ("beta", 1)] {

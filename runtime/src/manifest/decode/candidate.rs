@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 
 use super::super::{crd, sample};
 
-/// Returns candidates for a value of `schema`, not for the schemas below it. The schema may not admit all of them. Where CEL
-/// rules apply to the value, null is the only candidate.
+/// Returns values with which to test a field of `schema`: null if it is nullable, all values of an enum, and otherwise a sample and values
+/// at the limits of its type. The schema may not admit all of them. If CEL rules apply to the field, null is the only value.
 pub(super) fn values(schema: &Value, name: &str, has_rules: bool) -> Vec<Value> {
     let mut all = Vec::new();
     if crd::flag(schema, "nullable") {
@@ -43,33 +43,36 @@ pub(super) fn values(schema: &Value, name: &str, has_rules: bool) -> Vec<Value> 
     all
 }
 
-/// Returns objects that may surround the field `name` of `schema`: one for each variant that has the field, the sample, and an
-/// empty object. The schema may not admit all of them.
+/// Returns objects to which the field `name` of `schema` may be added: for each variant of an enum that has the field, an object with the
+/// required fields of the variant, then the sample, and an empty object. The schema may not admit all of them.
 pub(super) fn sibling_fields(schema: &Value, name: &str, sample: &Map<String, Value>) -> Vec<Map<String, Value>> {
-    let variants = ["anyOf", "oneOf"].into_iter().flat_map(|junctor| crd::list(schema, junctor));
+    let variants = ["anyOf", "oneOf"].into_iter().flat_map(|keyword| crd::list(schema, keyword));
     let requires = |branch: &Value| crd::list(branch, "required").iter().any(|required| required == name);
-    let of_field = variants.filter(|branch| branch["properties"].get(name).is_some() || requires(branch));
+    let variants_with_field = variants.filter(|branch| branch["properties"].get(name).is_some() || requires(branch));
     let object = |branch: &Value| {
         let required = [schema, branch].into_iter().flat_map(|schema| crd::list(schema, "required"));
         let field = |field: &str| {
-            let (of_all, of_variant) = (&schema["properties"][field], &branch["properties"][field]);
-            let is_chosen = !crd::list(of_variant, "enum").is_empty();
-            (field.to_owned(), sample::make(if is_chosen { of_variant } else { of_all }, field))
+            let (general, of_variant) = (&schema["properties"][field], &branch["properties"][field]);
+            // The variant restricts a tag, by which the type distinguishes its variants, to its own value.
+            let is_tag = !crd::list(of_variant, "enum").is_empty();
+            (field.to_owned(), sample::make(if is_tag { of_variant } else { general }, field))
         };
         required.filter_map(Value::as_str).map(field).collect()
     };
-    of_field.map(object).chain([sample.clone(), Map::new()]).collect()
+    variants_with_field.map(object).chain([sample.clone(), Map::new()]).collect()
 }
 
-/// Returns strings that hardly any format accepts; none where the schema restricts more than the length.
+/// Returns strings that few formats accept, filled up to the minimum length; none if the schema restricts more than the length.
 fn strings(schema: &Value) -> Vec<Value> {
-    let plain = ["pattern", "format", "allOf", "anyOf", "oneOf", "not"].iter().all(|key| schema[*key].is_null());
+    let is_unrestricted =
+        ["pattern", "format", "allOf", "anyOf", "oneOf", "not"].iter().all(|key| schema[*key].is_null());
     let minimum = schema["minLength"].as_u64().and_then(|minimum| usize::try_from(minimum).ok()).unwrap_or_default();
     let stretched = |text: &&str| json!(format!("{text}{}", "-".repeat(minimum.saturating_sub(text.len()))));
     let candidates = ["", "-", "0", "\u{e9}"];
-    candidates.iter().filter(|_| plain).map(stretched).collect()
+    candidates.iter().filter(|_| is_unrestricted).map(stretched).collect()
 }
 
+/// Returns the limits of Rust's integer types, small numbers, and the bounds of the schema.
 fn whole_numbers(schema: &Value) -> Vec<Value> {
     let edges = [0, 1, -1, i64::from(i32::MIN), i64::from(i32::MAX), i64::MIN, i64::MAX];
     let bounds = ["minimum", "maximum"].iter().filter_map(|key| schema[*key].as_i64());

@@ -12,11 +12,15 @@ const UNKNOWN: &str = "opgen-unknown-field";
 const FIX: &str = "add `#[schemars(extend(\"x-kubernetes-preserve-unknown-fields\" = true))]` to the field, or use a map or a type with fields";
 
 impl DecodeCheck<'_> {
-    /// Reports an object of which the API server prunes something that the type keeps. It also reports an object without fields
-    /// in the schema, unless its type is known to have none.
+    /// Reports an object whose Rust type keeps a field that the schema doesn't name, since the API server prunes the field. Also reports an
+    /// object without fields in the schema, unless its type is known to be a struct without fields.
     pub(super) fn check_pruning(&mut self, target: &CheckedValue<'_>, base: &Map<String, Value>) {
-        let open = crd::flag(target.schema, PRESERVE_UNKNOWN_FIELDS);
-        if open || target.schema["additionalProperties"].is_object() || target.schema["maxProperties"] == 0 {
+        let keeps_unknown_fields = crd::flag(target.schema, PRESERVE_UNKNOWN_FIELDS);
+        // The API server prunes nothing from such an object or a map, and an object that must be empty has nothing to prune.
+        if keeps_unknown_fields
+            || target.schema["additionalProperties"].is_object()
+            || target.schema["maxProperties"] == 0
+        {
             return;
         }
         let outcomes = self.outcomes(target, base);
@@ -31,7 +35,8 @@ impl DecodeCheck<'_> {
         }
     }
 
-    /// Decodes and encodes an unknown field with several kinds of content, and returns what the type does with each.
+    /// Adds an unknown field to the object `base`, once with each of several contents, decodes and encodes the object, and returns for each
+    /// content whether the type keeps or drops the field.
     fn outcomes(&self, target: &CheckedValue<'_>, base: &Map<String, Value>) -> Vec<Outcome> {
         let decodable = self.round_trip.filter(|_| self.decode_error(&(target.wrap)(base.clone().into())).is_none());
         let Some(round_trip) = decodable else { return vec![Outcome::Uncertain] };
@@ -50,8 +55,8 @@ impl DecodeCheck<'_> {
         contents.into_iter().map(outcome).collect()
     }
 
-    /// Returns whether the type is a struct with fields. Serde also decodes a struct from a list of its fields, and a struct
-    /// without fields rejects the first item.
+    /// Returns whether the type of `target` is a struct with fields, by the result of decoding the list `[true]`: serde decodes a struct
+    /// from a list of its fields, and a struct without fields rejects the first item.
     fn has_fields(&self, target: &CheckedValue<'_>) -> bool {
         match self.decode_error(&(target.wrap)(json!([true]))).map(|error| error.to_string()) {
             None => true,

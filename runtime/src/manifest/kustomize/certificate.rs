@@ -10,7 +10,8 @@ const ANNOTATIONS: &str = "annotations.yaml";
 const VOLUMES: &str = "volumes.yaml";
 const ARGUMENTS: &str = "arguments.yaml";
 
-/// Returns the files of the component and their documents, without the kustomization; none for an operator without webhooks.
+/// Returns the files of the kustomize component `cert-manager` and their documents, without its `kustomization.yaml`; none for an operator
+/// without webhooks.
 pub(crate) fn files(project: &Project) -> Vec<(&'static str, Vec<Value>)> {
     if !project.has_webhooks() {
         return Vec::new();
@@ -25,7 +26,7 @@ pub(crate) fn files(project: &Project) -> Vec<(&'static str, Vec<Value>)> {
     files
 }
 
-/// Returns the patches of the component: their files and targets.
+/// Returns the list of patches in the component's `kustomization.yaml`: the file of each patch, and its target if the file doesn't name it.
 pub(super) fn patches(project: &Project) -> Vec<Value> {
     let mut patches = vec![json!({"path": ANNOTATIONS}), json!({"path": VOLUMES})];
     let target = json!({"group": "apps", "kind": "Deployment", "name": project.name, "namespace": project.namespace});
@@ -34,7 +35,8 @@ pub(super) fn patches(project: &Project) -> Vec<Value> {
     patches
 }
 
-/// Returns the annotations of the webhook configurations and of the definitions whose objects the operator converts.
+/// Returns merge patches that add the annotation by which cert-manager injects its CA bundle, to the webhook configurations and to the
+/// CustomResourceDefinitions with a conversion webhook.
 fn annotations(project: &Project) -> Vec<Value> {
     let annotated = |api_version: &Value, kind: &Value, name: &Value| {
         let annotations = json!({cert_manager::INJECT_ANNOTATION: cert_manager::injected_from(project)});
@@ -51,7 +53,8 @@ fn annotations(project: &Project) -> Vec<Value> {
     documents
 }
 
-/// Returns the patch that mounts the certificate. Lists of volumes merge by name, and those of mounts by path.
+/// Returns the strategic merge patch of the Deployment that mounts the certificate's Secret. It keeps other volumes and mounts, since
+/// kustomize merges volumes by name and mounts by path.
 fn volumes(project: &Project) -> Value {
     let container = json!({"name": "operator", "volumeMounts": [cert_manager::volume_mount()]});
     json!({
@@ -62,7 +65,8 @@ fn volumes(project: &Project) -> Value {
     })
 }
 
-/// Returns the operations that add the flag to the arguments, which do not merge.
+/// Returns the JSON patch that adds the flag `--webhook-cert-path` to the operator's arguments. It is no merge patch, because a merge
+/// replaces a list of arguments as a whole.
 fn arguments() -> Value {
     let container = "/spec/template/spec/containers/0";
     json!([
@@ -75,14 +79,15 @@ fn arguments() -> Value {
     ])
 }
 
-/// The patch of a role that takes the rights away that an operator without own certificates doesn't need.
+/// The JSON patch of a role that removes the rules which the operator needs only to make the certificate of its webhooks itself.
 struct RolePatch {
     file: &'static str,
     target: Value,
     operations: Vec<Value>,
 }
 
-/// Returns the patches of the roles. Each tests a rule before it removes it, so it fails if the base has other rules.
+/// Returns the patches of the roles. A patch removes rules from the last to the first, so that their positions stay valid, and tests each
+/// rule before it removes the rule, so it fails if the base has other rules.
 fn roles(project: &Project) -> Vec<RolePatch> {
     let changes = rbac::changes_without_certificates(project);
     let patch = |change: rbac::RuleChange| {

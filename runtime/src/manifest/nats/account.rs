@@ -8,8 +8,8 @@ use crate::manifest::{
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// Returns the permissions of the user, in the form of the configuration of a NATS server and of the claims of a user. A bucket whose
-/// objects the operator doesn't write gets the subjects of reads only.
+/// Returns the permissions of the operator's NATS user: the subjects that it may publish and subscribe to. The operator may write to a
+/// bucket only if it writes objects of a kind in the bucket. The format is that of a NATS server's configuration and of a user's JWT.
 pub(super) fn permissions(project: &Project) -> Value {
     let mut buckets = BTreeMap::<String, BucketAccess>::new();
     for (kind, bucket) in project.buckets() {
@@ -20,7 +20,7 @@ pub(super) fn permissions(project: &Project) -> Value {
     let mut publish = Vec::new();
     for (bucket, access) in &buckets {
         publish.extend(match access {
-            // The operator serves all kinds in buckets to its parts, so it opens also those that no tree needs.
+            // The operator opens the buckets of all its kinds, even a bucket whose objects no tree uses.
             BucketAccess::None | BucketAccess::Read => subjects_of_reads(bucket),
             BucketAccess::Write => {
                 let mut subjects = subjects_of_reads(bucket);
@@ -39,8 +39,8 @@ pub(super) fn permissions(project: &Project) -> Value {
     })
 }
 
-/// Returns the subjects for reading and watching a bucket. The consumers of watches acknowledge nothing, but answer the flow control
-/// of the server.
+/// Returns the subjects to which a client publishes in order to read and watch a bucket. The consumers of watches acknowledge no messages,
+/// but answer the server's flow control.
 fn subjects_of_reads(bucket: &str) -> Vec<String> {
     vec![
         format!("$JS.API.CONSUMER.CREATE.KV_{bucket}.>"),

@@ -20,7 +20,8 @@ pub(crate) struct PodConnection {
 }
 
 impl PodConnection {
-    /// Returns the parts; `None` for an operator without kinds in buckets, and for a chart, whose values set the connection.
+    /// Returns the environment variables and the volume with which the container uses the Secret `<operator>-nats`. Returns `None` for an
+    /// operator without kinds in buckets, and for a Helm chart, whose values set the connection.
     pub(crate) fn of(project: &Project) -> Option<Self> {
         if project.buckets().is_empty() || project.is_release {
             return None;

@@ -8,12 +8,13 @@ use crate::manifest::{
     yaml::HEADER,
 };
 
-/// Returns the script for a kind; `None` if the definition has no schema of its version.
+/// Returns the shell script that puts a sample object of a kind into its bucket with `nats kv put`. Returns `None` for a kind without a
+/// bucket, or if the definition has no schema of the controller's version.
 pub(super) fn script(project: &Project, definition: &Definition) -> Option<String> {
-    let is_it = |described: &&KindDescription| {
+    let is_defined_kind = |described: &&KindDescription| {
         described.kind.group == definition.group && described.kind.kind == definition.kind
     };
-    let described = project.controllers.iter().find(is_it)?;
+    let described = project.controllers.iter().find(is_defined_kind)?;
     let bucket = &described.bucket.as_ref()?.name;
     let mut object = sample::complete(project, described, definition.schema(&described.kind.version)?);
     let name = object["metadata"]["name"].as_str()?.to_owned();
@@ -22,7 +23,7 @@ pub(super) fn script(project: &Project, definition: &Definition) -> Option<Strin
         None if described.kind.namespaced => format!("default.{name}"),
         None => name,
     };
-    // The kind and the key of an entry say these.
+    // A value in the bucket doesn't contain its kind, name and namespace: the bucket and the key determine them.
     if let Some(fields) = object.as_object_mut() {
         fields.retain(|field, _| !["apiVersion", "kind"].contains(&field.as_str()));
     }

@@ -3,7 +3,8 @@
 use crate::manifest::{crd::definition::Definition, json, project::Project};
 use serde_json::{Map, Value, json};
 
-/// Returns the JSON Schema of the values of a kind; `None` if the definition has no schema of its version.
+/// Returns the JSON Schema of the values in the bucket of a kind, with the description of a generated file; the kind's own description
+/// becomes a `$comment`. Returns `None` if the definition has no schema of the controller's version.
 pub(super) fn json_schema(project: &Project, definition: &Definition) -> Option<Value> {
     let controlled = project
         .controllers
@@ -18,8 +19,8 @@ pub(super) fn json_schema(project: &Project, definition: &Definition) -> Option<
     Some(Value::Object(schema))
 }
 
-/// Converts a schema of a definition: `nullable`, integers or texts, and limits that exclude their value, which JSON Schema writes in
-/// another way. The extensions of Kubernetes have no meaning outside of it.
+/// Converts an OpenAPI schema of Kubernetes to JSON Schema, which expresses `nullable`, int-or-string and exclusive limits in another way.
+/// Removes the `x-kubernetes-` extensions, which have no meaning in JSON Schema.
 fn converted(schema: &Value) -> Value {
     let Value::Object(own) = schema else { return schema.clone() };
     let mut result = Map::new();
@@ -57,7 +58,7 @@ fn converted(schema: &Value) -> Value {
     Value::Object(result)
 }
 
-/// Adds null to the values that a schema admits.
+/// Makes a JSON Schema admit null, by adding null to its types and to its enum. A schema without a type admits null anyway.
 fn admit_null(schema: &mut Map<String, Value>) {
     match schema.get_mut("type") {
         Some(Value::Array(types)) => types.push(json!("null")),

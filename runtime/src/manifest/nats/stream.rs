@@ -14,13 +14,15 @@ const MIN_MARKER_TTL: Duration = Duration::from_secs(1);
 /// How many bytes of the hash of a bucket's name are in the name of its object.
 const HASH_BYTES: usize = 4;
 
-/// Returns one object for each bucket except those of other operators, sorted by name.
+/// Returns a `Stream` object of NACK for each bucket that the operator defines, sorted by the name of the bucket. Buckets of other
+/// operators get none.
 pub(super) fn documents(project: &Project) -> Vec<Value> {
     let buckets: BTreeMap<_, _> =
         project.defined_buckets().into_values().map(|bucket| (bucket.name.clone(), bucket)).collect();
     buckets.values().map(|bucket| document(project, bucket)).collect()
 }
 
+/// Returns the `Stream` object of a bucket: a stream with the settings of a NATS key-value bucket that also allows TTLs of messages.
 fn document(project: &Project, bucket: &BucketDefinition) -> Value {
     let mut spec = json!({
         "allowDirect": true,
@@ -41,7 +43,7 @@ fn document(project: &Project, bucket: &BucketDefinition) -> Value {
         };
         spec["maxAge"] = text(age).into();
         spec["duplicateWindow"] = text(age.min(DUPLICATE_WINDOW)).into();
-        // Watches see at once that an entry has reached its age.
+        // The server stores a delete marker when a key reaches its maximum age, so that watches see the deletion at once.
         spec["subjectDeleteMarkerTtl"] = text(age.max(MIN_MARKER_TTL)).into();
     }
     json!({
@@ -52,15 +54,15 @@ fn document(project: &Project, bucket: &BucketDefinition) -> Value {
     })
 }
 
-/// Returns the name of the object of a bucket, whose own name may have upper case letters and underscores. A name that differs from that
-/// of the bucket ends with a hash of it.
+/// Returns the Kubernetes name of a bucket's `Stream` object. The bucket's name may have upper case letters and underscores, which a
+/// Kubernetes name can't have; a changed name ends with a hash of the bucket's name, so that the objects of two buckets differ.
 fn object_name(bucket: &str) -> String {
     let name = bucket.to_ascii_lowercase().replace('_', "-");
     let name = name.trim_matches('-');
     match name {
-        same if same == bucket => bucket.to_owned(),
+        unchanged if unchanged == bucket => bucket.to_owned(),
         "" => format!("bucket-{}", text_hash([bucket], HASH_BYTES)),
-        other => format!("{other}-{}", text_hash([bucket], HASH_BYTES)),
+        changed => format!("{changed}-{}", text_hash([bucket], HASH_BYTES)),
     }
 }
 

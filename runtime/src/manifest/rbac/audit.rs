@@ -60,7 +60,8 @@ pub(super) struct AuditedRequest {
     pub(super) created_by_patch: bool,
 }
 
-/// Returns the requests of one user, in the order of the log.
+/// Returns the requests of one user in an audit log, in the order of the log; a request whose user impersonates another counts for the
+/// impersonated user.
 ///
 /// # Errors
 /// Fails with the first line that is not an event, or if the log has no request of the user.
@@ -92,7 +93,8 @@ pub(super) fn requests_of(user: &str, log: impl BufRead) -> Result<Vec<AuditedRe
     if requests.is_empty() { Err(AuditError::Nobody { user: user.to_owned() }) } else { Ok(requests) }
 }
 
-/// Reads the next line. A line that is too long is an error, before it fills the memory.
+/// Reads the next line of the log; `None` at its end. Fails for a line longer than [`LONGEST_LINE`], which it doesn't read completely, so
+/// that such a line can't fill the memory.
 fn next_line(log: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut text = String::new();
     if log.by_ref().take(LONGEST_LINE).read_line(&mut text)? == 0 {
@@ -106,7 +108,8 @@ fn next_line(log: &mut impl BufRead) -> io::Result<Option<String>> {
 }
 
 impl AuditedRequest {
-    /// Converts an event of the audit log. Without an annotation about the authorization, a 403 counts as denied.
+    /// Converts an event of the audit log to a request. The request was denied if the authorizer's annotation says so, or, in an event
+    /// without this annotation, if the status code is 403.
     fn new(line: usize, event: AuditEvent) -> Self {
         let object = event.object_ref.unwrap_or_default();
         let code = event.response_status.map_or(0, |status| status.code);
@@ -133,17 +136,17 @@ impl AuditedRequest {
         [self.verb.as_str()].into_iter().chain(self.created_by_patch.then_some("create"))
     }
 
-    /// Describes the request: `patch deployments/status of apps in namespace shop`.
+    /// Describes the request with the verb `verb`, for example `patch deployments/status of apps in namespace shop`.
     pub(super) fn description(&self, verb: &str) -> String {
         if self.resource.is_empty() {
             return format!("{verb} {}", self.url);
         }
         let group = if self.group.is_empty() { String::new() } else { format!(" of {}", self.group) };
-        let place = match self.namespace.as_str() {
+        let scope = match self.namespace.as_str() {
             "" => "at cluster scope".to_owned(),
             namespace => format!("in namespace {namespace}"),
         };
-        format!("{verb} {}{group} {place}", self.resource)
+        format!("{verb} {}{group} {scope}", self.resource)
     }
 }
 

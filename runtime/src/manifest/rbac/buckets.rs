@@ -18,9 +18,10 @@ pub(crate) enum BucketAccess {
 /// Verbs of RBAC that change nothing.
 const READ_VERBS: [&str; 3] = ["get", "list", "watch"];
 
-/// Returns the access of the operator to a kind, from the rights that its controllers and nodes declare.
+/// Returns the access of the operator to the objects of a kind in a bucket. It follows from the verbs of the RBAC rules that the operator
+/// would need if the kind were in Kubernetes.
 pub(crate) fn bucket_access(project: &Project, kind: &Kind) -> BucketAccess {
-    // Each part of the process may write those, for example events.
+    // The process itself writes objects of these kinds, for example events.
     if project.own_buckets.iter().any(|(own, _)| own == kind) {
         return BucketAccess::Write;
     }

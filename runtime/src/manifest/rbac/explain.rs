@@ -29,12 +29,12 @@ pub fn explain(project: &Project) -> String {
     text
 }
 
-/// Returns the content of [`explain`] as JSON: a list of rules.
+/// Returns every rule with its scope and its source as JSON, like [`explain`] does as text.
 pub fn explain_json(project: &Project) -> Value {
     by_kind(project).iter().flat_map(|(_, grants)| grants).map(|grant| grant_json(project, grant)).collect()
 }
 
-/// Groups the rules by the kind of their controller. Returns each kind with its rules, sorted by kind.
+/// Groups the rules by the kind of the controller that needs them. Returns each kind with its rules, sorted by kind.
 fn by_kind(project: &Project) -> Vec<(String, Vec<Grant>)> {
     let mut kinds: Vec<(String, Vec<Grant>)> = Vec::new();
     for grant in grants(project) {
@@ -56,7 +56,7 @@ fn describe_scope(project: &Project, grant: &Grant) -> String {
     }
 }
 
-/// Returns a rule with its scope and its source.
+/// Returns a rule as JSON, with its namespace (null for the whole cluster) and its source.
 fn grant_json(project: &Project, grant: &Grant) -> Value {
     let mut value = grant.rule.to_value();
     value["namespace"] = match grant.scope {
@@ -69,7 +69,8 @@ fn grant_json(project: &Project, grant: &Grant) -> Value {
 }
 
 impl GrantSource {
-    /// Returns the source as JSON.
+    /// Returns the source of a rule as JSON: the controller's kind with the action of the reconcile loop or the process, or with the node
+    /// and the line of code that declares the permission.
     pub(super) fn to_json(&self) -> Value {
         let mut value = json!({"kind": self.kind});
         match &self.reason {
@@ -87,8 +88,8 @@ impl GrantSource {
     }
 }
 
-/// Writes `node workload/service, controller/src/widget.rs:21`, or the action of the control loop.
 impl fmt::Display for GrantSource {
+    /// Writes `node workload/service, controller/src/widget.rs:21`, or the action of the reconcile loop or the process that needs the rule.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.reason {
             GrantReason::Loop(text) => write!(f, "the reconcile loop {text}"),
@@ -105,7 +106,8 @@ impl fmt::Display for GrantSource {
     }
 }
 
-/// Describes the resources of a rule: `deployments/scale of apps`, with its resource names.
+/// Describes the objects of a rule: its resources, groups and resource names, for example `leases of coordination.k8s.io named demo`, or
+/// its non-resource URLs.
 fn subject(rule: &Rule) -> String {
     if !rule.urls.is_empty() {
         return rule.urls.join(", ");
@@ -126,7 +128,7 @@ mod tests {
     use crate::manifest::{example_project, fixture};
 
     #[test]
-    fn every_rule_has_its_asker() {
+    fn every_rule_is_listed_with_its_source() {
         let expected = "\
 Network
   networks of demo.example.com: list, patch, watch (in the whole cluster)
@@ -156,7 +158,7 @@ Widget
     }
 
     #[test]
-    fn a_node_is_named_with_the_line_that_asks() {
+    fn the_source_of_a_node_contains_the_line_that_declares_the_permission() {
         let mut project = example_project();
         project.namespaced = true;
         let text = explain(&project);

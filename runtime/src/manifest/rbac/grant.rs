@@ -79,15 +79,15 @@ const SECRET_VERBS: &[&str] = &["get", "update"];
 /// Verbs on the own webhook configurations, whose certificate authorities the operator sets.
 const CONFIGURATION_VERBS: &[&str] = &["get", "patch"];
 
-/// Returns every rule with its source, not yet merged.
+/// Returns all RBAC rules of the operator, not yet merged, each with its scope and its source.
 pub(super) fn grants(project: &Project) -> Vec<Grant> {
     let mut grants = grants_without_certificates(project);
     grants.extend(grants_of_certificates(project));
     grants
 }
 
-/// Returns the rules of an operator that makes no certificates for its webhooks. Kinds in buckets need no rules, nor does an operator
-/// without Kubernetes.
+/// Returns the rules of an operator for whose webhooks somebody else makes the certificates. Leaves out the rules on kinds in NATS buckets,
+/// which need none, and returns no rules for an operator without Kubernetes.
 pub(super) fn grants_without_certificates(project: &Project) -> Vec<Grant> {
     let mut grants = if project.runs_without_kubernetes() { Vec::new() } else { all_grants(project) };
     let buckets = project.buckets();
@@ -95,13 +95,13 @@ pub(super) fn grants_without_certificates(project: &Project) -> Vec<Grant> {
     grants
 }
 
-/// Returns whether a rule is about the objects of a kind, or about a subresource of them.
+/// Returns whether a rule applies to the objects of a kind or to a subresource of the kind.
 pub(super) fn is_on(rule: &Rule, kind: &Kind) -> bool {
     let is_of_kind = |resource: &String| resource.split('/').next() == Some(&*kind.plural);
     rule.groups.iter().any(|group| *group == kind.group) && rule.resources.iter().any(is_of_kind)
 }
 
-/// Returns the rules of an operator as if all its kinds were in Kubernetes, without those of certificates.
+/// Returns the rules of an operator as if all its kinds were in Kubernetes, without the rules for the certificates of its webhooks.
 pub(super) fn all_grants(project: &Project) -> Vec<Grant> {
     let controllers = project.controllers.iter().flat_map(|controlled| grants_of_controller(project, controlled));
     controllers
@@ -113,7 +113,7 @@ pub(super) fn all_grants(project: &Project) -> Vec<Grant> {
         .collect()
 }
 
-/// Returns the rules for the server of `/metrics`, which asks the API server who its clients are and what they may do.
+/// Returns the rules for the server of `/metrics`, which authenticates and authorizes its clients by reviews of the API server.
 fn grants_of_process() -> [Grant; 2] {
     let grant = |group, resource, action| Grant {
         rule: Rule::on(group, resource, &["create"]),
@@ -126,7 +126,7 @@ fn grants_of_process() -> [Grant; 2] {
     ]
 }
 
-/// Returns the rules of leader election or of shards, in the namespace of the operator.
+/// Returns the rules on Leases in the namespace of the operator: those of sharding, or else those of leader election.
 fn grants_of_election(project: &Project) -> Vec<Grant> {
     let grant = |rule, action| Grant {
         rule,
@@ -142,13 +142,13 @@ fn grants_of_election(project: &Project) -> Vec<Grant> {
     [lease, create].map(|rule| grant(rule, "elects a leader")).into()
 }
 
-/// Returns the rule of shards, for the namespace of the operator.
+/// Returns the rule on Leases that sharding needs in the namespace of the operator.
 pub(super) fn shard_rule() -> Rule {
     Rule::on("coordination.k8s.io", "leases", SHARD_VERBS)
 }
 
-/// Returns the rules of upgrade hooks: those that they declare, and those of the ConfigMap that records them, in the namespace of
-/// the operator. A new ConfigMap has no name that a rule could contain.
+/// Returns the rules of upgrade hooks: the permissions that the hooks declare, and rules on the ConfigMap that records upgrades, in the
+/// namespace of the operator. RBAC can't restrict `create` to a name, so that rule allows any ConfigMap.
 fn grants_of_upgrades(project: &Project) -> Vec<Grant> {
     let mut grants = Vec::new();
     for controlled in &project.controllers {
@@ -170,7 +170,8 @@ fn grants_of_upgrades(project: &Project) -> Vec<Grant> {
 
 const TRUST: &str = "makes the API server trust the certificates of the webhooks";
 
-/// Returns the rules of the certificates; none for an operator without webhooks.
+/// Returns the rules with which the operator makes the certificates of its webhooks: on their Secret, and on the webhook configurations and
+/// CustomResourceDefinitions that need the CA bundle. Returns none for an operator without webhooks.
 fn grants_of_certificates(project: &Project) -> Vec<Grant> {
     if !project.has_webhooks() {
         return Vec::new();
@@ -180,10 +181,10 @@ fn grants_of_certificates(project: &Project) -> Vec<Grant> {
         scope,
         source: GrantSource { kind: OPERATOR.to_owned(), reason: GrantReason::Process(action) },
     };
-    let (names, own) = (webhooks::names(project), "shares the certificates of the webhooks between replicas");
+    let (names, sharing) = (webhooks::names(project), "shares the certificates of the webhooks between replicas");
     let secret = Rule { resource_names: vec![names.secret], ..Rule::on("", "secrets", SECRET_VERBS) };
     let create = Rule::on("", "secrets", &["create"]);
-    let mut grants: Vec<_> = [secret, create].map(|rule| grant(rule, RuleScope::OperatorNamespace, own)).into();
+    let mut grants: Vec<_> = [secret, create].map(|rule| grant(rule, RuleScope::OperatorNamespace, sharing)).into();
     let resources =
         [(Mode::Default, "mutatingwebhookconfigurations"), (Mode::Validate, "validatingwebhookconfigurations")];
     for (mode, resource) in resources {
@@ -202,7 +203,7 @@ fn grants_of_certificates(project: &Project) -> Vec<Grant> {
     grants
 }
 
-/// Returns the rules for the objects that webhooks read.
+/// Returns the rules for the objects that the functions of webhooks read.
 fn grants_of_reads(project: &Project) -> Vec<Grant> {
     let permissions = project.webhooks.iter().flat_map(|webhook| webhook.permissions);
     let grant = |access| Grant {
@@ -213,8 +214,9 @@ fn grants_of_reads(project: &Project) -> Vec<Grant> {
     permissions.map(grant).collect()
 }
 
-/// Returns the rules that migrate the stored objects of kinds with several versions, and then remove the old versions from
-/// `status.storedVersions` of the definition. An operator of one namespace migrates none.
+/// Returns the rules with which the operator migrates the stored objects of kinds with several versions to the storage version, and then
+/// removes the old versions from `status.storedVersions` of the CustomResourceDefinition. An operator that watches one namespace migrates
+/// none.
 fn grants_of_migrations(project: &Project) -> Vec<Grant> {
     let has_versions = |controlled: &&KindDescription| controlled.has_versions() && !project.namespaced;
     let mut definitions = BTreeSet::new();
@@ -241,7 +243,7 @@ fn grants_of_migrations(project: &Project) -> Vec<Grant> {
     grants
 }
 
-/// Returns the rules of one controller: those of the control loop, and those of the nodes of its tree.
+/// Returns the rules of one controller: those of the control loop, and those of the nodes of its tree, whose permissions are declared.
 fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<Grant> {
     if controlled.only_defined {
         return Vec::new();
@@ -283,12 +285,14 @@ fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<
         let source =
             |access| source(GrantReason::Node { path: visit.path.to_owned(), location: location_of(&visit, access) });
         let is_retired = visit.edge.is_some_and(|edge| edge.resource.retired);
+        // The objects of a node with a cluster are in another cluster, where the role of `remote_rules` holds.
         let is_local = visit.cluster.is_empty();
         let permissions = if is_local { visit.shape.permissions().unwrap_or_default() } else { Vec::new() };
         grants.extend(permissions.iter().map(|access| {
             let narrowed = Access { verbs: if is_retired { RETIRED_VERBS } else { access.verbs }, ..*access };
             Grant { rule: Rule::of(&narrowed), scope: scope_of_access(project, access), source: source(access) }
         }));
+        // For an application below a remote node, the operator registers the remote cluster with the CD system in its own cluster.
         let registration = visit.edge.filter(|_| visit.is_registered_application()).and_then(|edge| edge.registration);
         grants.extend(registration.into_iter().flat_map(|registration| registration.access).map(|access| Grant {
             rule: Rule::of(access),
@@ -305,13 +309,14 @@ fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<
         // A role can grant only rights that its creator holds (RBAC escalation), in the scope of the role.
         let granted = visit.edge.filter(|_| visit.group_cluster.is_empty()).map_or(&[][..], |edge| edge.access);
         let is_remote = visit.edge.is_some_and(|edge| edge.remote);
-        let role = visit.shape.kinds().map(|role| scope_of_kind(project, &role)).max().unwrap_or(RuleScope::Cluster);
+        let role_scope =
+            visit.shape.kinds().map(|role| scope_of_kind(project, &role)).max().unwrap_or(RuleScope::Cluster);
         grants.extend(granted.iter().map(|access| {
             let scope = match is_remote {
                 // Only the record of the remote cluster, which is in the namespace of the operator, is created.
                 true if access.verbs.contains(&Verb::Create) => RuleScope::OperatorNamespace,
                 true => scope_of_access(project, access),
-                false => role.clone(),
+                false => role_scope.clone(),
             };
             Grant { rule: Rule::of(access), scope, source: source(access) }
         }));
@@ -319,7 +324,8 @@ fn grants_of_controller(project: &Project, controlled: &KindDescription) -> Vec<
     grants
 }
 
-/// Returns the rules that the operator needs in the clusters of its remote nodes.
+/// Returns the rules that the operator needs in the clusters of its remote nodes: the permissions of the nodes whose objects are there, and
+/// those that their edges add.
 pub(super) fn remote_rules(project: &Project) -> Vec<Rule> {
     let mut rules = Vec::new();
     for controlled in &project.controllers {
@@ -335,7 +341,7 @@ pub(super) fn remote_rules(project: &Project) -> Vec<Rule> {
     rules
 }
 
-/// Returns the scope of a permission, by its namespace or its kind.
+/// Returns the scope of a permission: the namespace that it names, or else the scope of its kind; the cluster for a URL.
 fn scope_of_access(project: &Project, access: &Access) -> RuleScope {
     match access.target {
         AccessTarget::Url(_) => RuleScope::Cluster,
@@ -347,7 +353,7 @@ fn scope_of_access(project: &Project, access: &Access) -> RuleScope {
     }
 }
 
-/// Returns the line of code of a permission: the field of a resource node, or the attribute of a custom node.
+/// Returns the line of code that declares a permission: the attribute of a custom node, or else the field of the node.
 fn location_of(visit: &NodeVisit<'_>, access: &Access) -> SourceLocation {
     if access.location == SourceLocation::UNKNOWN {
         visit.edge.map_or(SourceLocation::UNKNOWN, |edge| edge.location)
@@ -356,10 +362,10 @@ fn location_of(visit: &NodeVisit<'_>, access: &Access) -> SourceLocation {
     }
 }
 
-/// Returns the scope of the events about the objects of a controller. Those about an object in a bucket are in the namespaces of its
-/// children in Kubernetes; if it has none, in that of the operator.
+/// Returns the scope of the events about the objects of a controller. Events about an object in a NATS bucket are in the namespaces of its
+/// children in Kubernetes; in the namespace of the operator if it has no such children.
 fn scope_of_events(project: &Project, controlled: &KindDescription) -> RuleScope {
-    // Events about a cluster-scoped object are in the namespace `default`, so its scope is right for them, too.
+    // Events about a cluster-scoped object are in the namespace `default`, which the scope of its kind, the cluster, includes.
     if controlled.bucket.is_none() {
         return scope_of_kind(project, &controlled.kind);
     }
@@ -373,7 +379,7 @@ fn scope_of_events(project: &Project, controlled: &KindDescription) -> RuleScope
     scope
 }
 
-/// Returns the scope for all objects of a kind that the operator watches.
+/// Returns the scope of a rule on all objects of a kind that the operator watches.
 fn scope_of_kind(project: &Project, kind: &Kind) -> RuleScope {
     if project.namespaced && kind.namespaced { RuleScope::OperatorNamespace } else { RuleScope::Cluster }
 }

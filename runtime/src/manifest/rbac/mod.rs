@@ -26,8 +26,8 @@ pub use verify::{Comparison, verify};
 use super::lint::{Finding, Findings};
 use super::project::Project;
 
-/// Returns the ServiceAccount, and the roles with their bindings. An operator that watches its own namespace gets a Role there,
-/// and a ClusterRole for cluster-scoped kinds. Permissions that name another namespace become a Role in that namespace.
+/// Returns the ServiceAccount of the operator, and its roles with their bindings. An operator that watches only its own namespace gets a
+/// Role in it, and a ClusterRole for cluster-scoped kinds. Permissions that name another namespace become a Role in that namespace.
 pub(crate) fn documents(project: &Project) -> Vec<Value> {
     documents_of(project, grants(project))
 }
@@ -39,7 +39,8 @@ pub fn documents_without_certificates(project: &Project) -> Vec<Value> {
     documents_of(project, grants_without_certificates(project))
 }
 
-/// The rules that a role doesn't need if somebody else makes the certificate of the webhooks, and those that replace them.
+/// The rules that a role doesn't need if somebody other than the operator, such as cert-manager, makes the certificate of the webhooks, and
+/// the rules that replace them.
 #[derive(Clone, Debug)]
 pub(crate) struct RuleChange {
     pub(crate) kind: String,
@@ -62,24 +63,28 @@ impl RuleChange {
     }
 }
 
-/// Returns the changes of the roles that have fewer rules if somebody else makes the certificate of the webhooks.
+/// Returns a change for each role of the operator that needs fewer rules if somebody else, such as cert-manager, makes the certificate of
+/// the webhooks. Compares the generated roles with and without the rules for making certificates.
 pub(crate) fn changes_without_certificates(project: &Project) -> Vec<RuleChange> {
-    let without = documents_without_certificates(project);
+    let reduced_documents = documents_without_certificates(project);
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let identity = |role: &Value| [&role["kind"], &role["metadata"]["name"], &role["metadata"]["namespace"]].map(text);
     let rules = |role: &Value| role["rules"].as_array().cloned().unwrap_or_default();
     let change = |role: &Value| {
-        let fewer = without.iter().find(|other| identity(other) == identity(role)).map(rules).unwrap_or_default();
-        let (own, [kind, name, namespace]) = (rules(role), identity(role));
-        let added: Vec<_> = fewer.iter().filter(|rule| !own.contains(rule)).cloned().collect();
-        let removed: Vec<_> = own.into_iter().enumerate().filter(|(_, rule)| !fewer.contains(rule)).collect();
+        let reduced_role = reduced_documents.iter().find(|reduced| identity(reduced) == identity(role));
+        let reduced_rules = reduced_role.map(rules).unwrap_or_default();
+        let (full_rules, [kind, name, namespace]) = (rules(role), identity(role));
+        // A merged rule that also served the certificates is replaced by a smaller rule.
+        let added: Vec<_> = reduced_rules.iter().filter(|rule| !full_rules.contains(rule)).cloned().collect();
+        let removed: Vec<_> =
+            full_rules.into_iter().enumerate().filter(|(_, rule)| !reduced_rules.contains(rule)).collect();
         let (kind, name) = (kind.unwrap_or_default(), name.unwrap_or_default());
         (!removed.is_empty()).then_some(RuleChange { kind, name, namespace, removed, added })
     };
     documents(project).iter().filter_map(change).collect()
 }
 
-/// Returns the ServiceAccount, and the roles that have these rights.
+/// Returns the ServiceAccount, and for each scope of `grants` a role with the merged rules of the scope, and its binding.
 fn documents_of(project: &Project, grants: Vec<Grant>) -> Vec<Value> {
     let mut scopes: BTreeMap<RuleScope, Vec<Rule>> = BTreeMap::new();
     for grant in grants {
@@ -94,8 +99,8 @@ fn documents_of(project: &Project, grants: Vec<Grant>) -> Vec<Value> {
     documents
 }
 
-/// Returns the ClusterRole that the operator needs in the clusters of its remote nodes; `None` if it has no such node. It is for the user
-/// of their kubeconfigs.
+/// Returns the ClusterRole that the operator needs in other clusters, where the objects of its remote nodes are; `None` if it has no such
+/// node. An administrator binds it there to the user of the kubeconfig with which the operator connects.
 pub(crate) fn remote_role(project: &Project) -> Option<Value> {
     let rules: Vec<_> = merge(grant::remote_rules(project)).iter().map(Rule::to_value).collect();
     let role = json!({
@@ -107,12 +112,12 @@ pub(crate) fn remote_role(project: &Project) -> Option<Value> {
     (!rules.is_empty()).then_some(role)
 }
 
-/// Returns the rule that shards need in the namespace of the operator.
+/// Returns the RBAC rule on Leases that sharding needs in the namespace of the operator.
 pub(crate) fn shard_rule() -> Value {
     grant::shard_rule().to_value()
 }
 
-/// Reports declared permissions that can't work in the cluster.
+/// Reports the permissions in the trees of the operator that can have no effect in the cluster, and missing declarations of role nodes.
 pub(crate) fn findings(project: &Project) -> Vec<Finding> {
     let mut report = Vec::new();
     for controlled in &project.controllers {
@@ -123,7 +128,8 @@ pub(crate) fn findings(project: &Project) -> Vec<Finding> {
     report
 }
 
-/// Reports a namespace on a cluster-scoped kind, and a role node that doesn't declare the rights it grants.
+/// Reports the errors in the permissions of one node: a reference to an object in another cluster, and a namespace on a cluster-scoped
+/// kind. Warns about a node for a Role or ClusterRole that doesn't declare the rights that the role grants.
 fn check(visit: &NodeVisit<'_>, findings: &mut Findings) {
     for access in visit.access() {
         if !visit.cluster.is_empty() && access.verbs.contains(&Verb::Reference) {
@@ -145,7 +151,7 @@ fn check(visit: &NodeVisit<'_>, findings: &mut Findings) {
     }
 }
 
-/// Returns a Role or ClusterRole with its binding.
+/// Returns a Role or ClusterRole with these rules, as the scope requires, and its binding to the operator's ServiceAccount.
 fn role(project: &Project, scope: &RuleScope, rules: &[Rule]) -> [Value; 2] {
     let labels = project.labels();
     let (kind, metadata) = match scope {

@@ -52,7 +52,8 @@ struct GrantedVerb {
     verb: String,
 }
 
-/// Compares the generated role of a project with the requests of a user in an audit log (JSON lines of `audit.k8s.io/v1`).
+/// Compares the generated role of a project with the requests of a user in an audit log (JSON lines of `audit.k8s.io/v1`). Returns the
+/// requests that the role doesn't allow or the API server denied, and the rights of the role that no request used.
 ///
 /// # Errors
 /// Fails with the first line that is not an event, or if the log has no request of the user.
@@ -65,6 +66,7 @@ pub fn verify(project: &Project, user: &str, log: impl BufRead) -> Result<Compar
         for verb in request.verbs() {
             let mut is_granted = false;
             for ((right, _), used) in rights.iter().zip(&mut used) {
+                // A denied request uses no right: if the generated role grants it, another role is installed.
                 if right.allows(request, verb, &project.namespace) {
                     is_granted = true;
                     *used |= !request.is_denied;
@@ -72,8 +74,8 @@ pub fn verify(project: &Project, user: &str, log: impl BufRead) -> Result<Compar
             }
             if request.is_denied || !(is_granted || is_allowed_to_all(request)) {
                 let (description, is_denied, line) = (request.description(verb), request.is_denied, request.line);
-                let new = MissingRight { request: description.clone(), is_denied, is_granted, times: 0, line };
-                missing.entry((description, is_denied)).or_insert(new).times += 1;
+                let first = MissingRight { request: description.clone(), is_denied, is_granted, times: 0, line };
+                missing.entry((description, is_denied)).or_insert(first).times += 1;
             }
         }
     }
@@ -96,7 +98,8 @@ pub fn verify(project: &Project, user: &str, log: impl BufRead) -> Result<Compar
     })
 }
 
-/// Counts the right `get` as used where `list` is used. It gives nothing more, and an operator may need it only in a race.
+/// Marks the right `get` on a resource as used if `list` on the same resource is used: a client with `list` can read the same objects, and
+/// an operator may send a `get` only in a rare race.
 fn count_list_as_get(rights: &[(GrantedVerb, Vec<GrantSource>)], used: &mut [bool]) {
     for index in 0..rights.len() {
         let (get, _) = &rights[index];
@@ -108,10 +111,12 @@ fn count_list_as_get(rights: &[(GrantedVerb, Vec<GrantSource>)], used: &mut [boo
     }
 }
 
-/// Splits the rules into single rights, each with all its sources.
+/// Splits the rules into single rights: one verb on one resource of one group, or on one URL. Returns each right with the sources of all
+/// rules that contain it.
 fn rights(grants: &[Grant]) -> Vec<(GrantedVerb, Vec<GrantSource>)> {
     let mut rights: BTreeMap<GrantedVerb, Vec<GrantSource>> = BTreeMap::new();
     for grant in grants {
+        // A rule has either groups and resources or URLs. An empty text takes the place of a missing list, so that the loops run once.
         let or_empty = |list: &[String]| if list.is_empty() { vec![String::new()] } else { list.to_vec() };
         for group in or_empty(&grant.rule.groups) {
             for resource in or_empty(&grant.rule.resources) {
@@ -130,7 +135,8 @@ fn rights(grants: &[Grant]) -> Vec<(GrantedVerb, Vec<GrantSource>)> {
 }
 
 impl GrantedVerb {
-    /// Returns whether the right allows a verb on the object or URL of a request.
+    /// Returns whether the right allows `verb` on the object or URL of a request, by the rules of the RBAC authorizer. `operator_namespace`
+    /// is the namespace to which the scope [`RuleScope::OperatorNamespace`] refers.
     fn allows(&self, request: &AuditedRequest, verb: &str, operator_namespace: &str) -> bool {
         let matches = |pattern: &str, request: &str| pattern == request || pattern == "*";
         if !matches(&self.verb, verb) {
@@ -167,7 +173,7 @@ fn is_allowed_to_all(request: &AuditedRequest) -> bool {
         let self_reviews = ["selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews"];
         return request.verb == "create" && self_reviews.contains(&request.resource.as_str());
     }
-    let open = [
+    let public_urls = [
         "/api",
         "/api/*",
         "/apis",
@@ -180,16 +186,16 @@ fn is_allowed_to_all(request: &AuditedRequest) -> bool {
         "/version",
         "/version/",
     ];
-    request.verb == "get" && open.iter().any(|url| url_matches(url, &request.url))
+    request.verb == "get" && public_urls.iter().any(|url| url_matches(url, &request.url))
 }
 
 impl Comparison {
-    /// Returns whether the role grants every request, and the log uses every right.
+    /// Returns whether the role and the log match: the role grants every request, and the requests use every right of the role.
     pub fn is_equal(&self) -> bool {
         self.missing.is_empty() && self.unused.is_empty()
     }
 
-    /// Returns the result as JSON.
+    /// Returns the comparison as JSON, with the missing rights in `tooSmall` and the unused rights in `tooLarge`.
     pub fn to_json(&self) -> Value {
         let missing = |missing: &MissingRight| {
             json!({
@@ -216,6 +222,7 @@ impl Comparison {
 }
 
 impl fmt::Display for MissingRight {
+    /// Writes the request, how it differs from the generated role, how often it occurs, and the first line of the log with it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let difference = match (self.is_denied, self.is_granted) {
             (true, false) => "was denied",
@@ -227,9 +234,9 @@ impl fmt::Display for MissingRight {
     }
 }
 
-/// Writes `create configmaps, which is needed by`, and below it a line such as `Widget: node config, controller/src/widget.rs:21` for each
-/// source.
 impl fmt::Display for UnusedRight {
+    /// Writes `create configmaps, which is needed by`, and then a line such as `Widget: node config, controller/src/widget.rs:21` for each
+    /// source of the right.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let GrantedVerb { group, resource, names, url, verb, .. } = &self.right;
         let of = if group.is_empty() { String::new() } else { format!(" of {group}") };
@@ -242,8 +249,8 @@ impl fmt::Display for UnusedRight {
     }
 }
 
-/// Writes the missing and the unused rights, and a summary.
 impl fmt::Display for Comparison {
+    /// Writes the rights that the generated role lacks, the rights that no request used, and a summary.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.missing.is_empty() {
             writeln!(f, "The role is too small:")?;

@@ -1,11 +1,11 @@
 //! Generates a short text that matches a regular expression.
 
-/// Returns a text of at least `minimum` characters that matches `pattern`. It returns `None` if it finds none, or if the pattern
-/// uses what this parser doesn't support: anchors inside, named classes or back references.
+/// Returns a text of at least `minimum` characters that matches the regular expression `pattern`. Returns `None` if it finds no such text,
+/// or if the pattern has syntax that this parser doesn't support: anchors inside, named classes or back references.
 pub(super) fn matching(pattern: &str, minimum: usize) -> Option<String> {
     let pattern = pattern.strip_prefix('^').unwrap_or(pattern);
     let pattern = pattern.strip_suffix('$').unwrap_or(pattern);
-    // More repetitions than the minimum make the text longer.
+    // Try with more and more repetitions of the open-ended quantifiers until the text is long enough.
     (0..=minimum).find_map(|extra| {
         let mut reader = PatternReader { rest: pattern, extra };
         let text = reader.choice()?;
@@ -24,7 +24,7 @@ impl PatternReader<'_> {
     /// Reads alternatives (`a|b|c`) and returns the text of the first.
     fn choice(&mut self) -> Option<String> {
         let first = self.sequence()?;
-        while self.take('|') {
+        while self.consume('|') {
             self.sequence()?;
         }
         Some(first)
@@ -44,7 +44,7 @@ impl PatternReader<'_> {
         Some(text)
     }
 
-    /// Reads a character, an escape, a character class or a group, and returns a text that matches it.
+    /// Reads one atom (a character, an escape, a character class or a group), and returns a text that matches the atom.
     fn atom(&mut self) -> Option<String> {
         let character = match self.next()? {
             '(' => return self.group(),
@@ -57,9 +57,10 @@ impl PatternReader<'_> {
         Some(character.to_string())
     }
 
-    /// Reads a group from behind its opening bracket.
+    /// Reads a group such as `(a|b)` from behind its opening bracket, and returns a text that matches the group.
     fn group(&mut self) -> Option<String> {
-        if self.take('?') {
+        // `(?P<name>...)` and `(?<name>...)` name the group, and `(?:...)` doesn't capture it; other groups with `?` are not supported.
+        if self.consume('?') {
             if self.peek() == Some('P') || self.peek() == Some('<') {
                 self.rest = self.rest.split_once('>')?.1;
             } else {
@@ -67,13 +68,14 @@ impl PatternReader<'_> {
             }
         }
         let text = self.choice()?;
-        self.take(')').then_some(text)
+        self.consume(')').then_some(text)
     }
 
-    /// Returns the first member of a character class. For a negated class it returns the first of a few characters that is no
-    /// member. `None` if there is none, or if the class is not closed.
+    /// Reads a character class such as `[a-z_]` from behind its opening bracket, and returns a character that matches it: a letter or digit
+    /// at the start of a listed range, or else the first listed character. For a negated class, returns the first of a few characters that
+    /// is not listed. Returns `None` if there is no such character, or if the class is not closed.
     fn class(&mut self) -> Option<char> {
-        let excludes = self.take('^');
+        let is_negated = self.consume('^');
         let mut members: Vec<(char, char)> = Vec::new();
         loop {
             let start = match self.next()? {
@@ -82,20 +84,20 @@ impl PatternReader<'_> {
                 '\\' => escaped(self.next()?)?,
                 plain => plain,
             };
-            let range = self.peek() == Some('-') && !self.rest.starts_with("-]");
-            let end = if range { self.next().and_then(|_| self.next())? } else { start };
+            let is_range = self.peek() == Some('-') && !self.rest.starts_with("-]");
+            let end = if is_range { self.next().and_then(|_| self.next())? } else { start };
             members.push((start, end));
         }
         // A letter or digit reads better than punctuation that the class lists first.
-        let plain = members.iter().map(|range| range.0).find(char::is_ascii_alphanumeric);
-        if !excludes {
-            return plain.or(members.first().map(|range| range.0));
+        let alphanumeric = members.iter().map(|(start, _)| *start).find(char::is_ascii_alphanumeric);
+        if !is_negated {
+            return alphanumeric.or(members.first().map(|(start, _)| *start));
         }
         "ax0-_.".chars().find(|c| !members.iter().any(|(start, end)| (start..=end).contains(&c)))
     }
 
-    /// Reads the quantifier after an atom, if there is one, and returns how often to repeat the atom: the minimum, plus `extra`
-    /// if the quantifier has no maximum and the atom is not empty. `None` if the quantifier is invalid.
+    /// Reads the quantifier after an atom, and returns how often to repeat the atom: the minimum, plus `extra` if the quantifier has no
+    /// maximum and the atom is not empty; once for an atom without a quantifier. Returns `None` if the quantifier is invalid.
     fn repetitions(&mut self, atom_length: usize) -> Option<usize> {
         let (minimum, is_unbounded) = match self.peek() {
             Some('*') => (0, true),
@@ -106,11 +108,12 @@ impl PatternReader<'_> {
         };
         self.next();
         // A lazy quantifier, such as `*?`, matches the same texts.
-        self.take('?');
+        self.consume('?');
         Some(if is_unbounded && atom_length > 0 { minimum + self.extra } else { minimum })
     }
 
-    /// Reads a quantifier such as `{2,5}`, and returns how often to repeat the atom. `None` if the quantifier is invalid.
+    /// Reads a quantifier such as `{2,5}`, and returns how often to repeat the atom: the minimum plus `extra`, at most the maximum. Returns
+    /// `None` if the quantifier is invalid.
     fn counted(&mut self) -> Option<usize> {
         let (inside, rest) = self.rest.strip_prefix('{')?.split_once('}')?;
         self.rest = rest;
@@ -125,14 +128,15 @@ impl PatternReader<'_> {
         self.rest.chars().next()
     }
 
+    /// Consumes and returns the next character; `None` at the end of the pattern.
     fn next(&mut self) -> Option<char> {
         let next = self.peek()?;
         self.rest = &self.rest[next.len_utf8()..];
         Some(next)
     }
 
-    /// Consumes the next character if it is the expected one, and returns whether it was.
-    fn take(&mut self, expected: char) -> bool {
+    /// Consumes the next character if it is `expected`, and returns whether it was.
+    fn consume(&mut self, expected: char) -> bool {
         let matches = self.peek() == Some(expected);
         if matches {
             self.next();
@@ -158,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn common_patterns_get_a_text() {
+    fn supported_patterns_get_a_matching_text() {
         let cases = [
             (r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", 0, Some("a")),
             (r"^[a-z]+$", 4, Some("aaaa")),

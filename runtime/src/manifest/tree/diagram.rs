@@ -71,7 +71,7 @@ pub(crate) enum NodeState {
 }
 
 impl NodeState {
-    /// Returns the state in words.
+    /// Returns the state in words, for all diagrams.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Absent => "none",
@@ -114,7 +114,8 @@ impl Diagram {
 }
 
 impl DiagramNode {
-    /// Returns a node and all nodes below it, without state.
+    /// Returns the diagram of the node with this shape and of all nodes below it, without the state of a cluster. `path` is the path of the
+    /// node from the root, and `edge` the edge to it, which the root doesn't have.
     fn of(name: String, path: String, shape: &'static Shape, edge: Option<&'static Edge>) -> Self {
         let child_node = |edge: &'static Edge| {
             let path = if path.is_empty() { edge.name.to_owned() } else { format!("{path}/{}", edge.name) };

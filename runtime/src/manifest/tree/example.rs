@@ -132,7 +132,7 @@ fn named(group: &'static str, kind: &'static str, plural: &'static str, namespac
     Kind { group: group.into(), version: "v1".into(), kind: kind.into(), plural: plural.into(), namespaced }
 }
 
-/// Returns the operator `shops` of the kind `Shop`.
+/// Returns the operator `shops`, which controls the kind `Shop` with a tree that uses every option.
 pub(crate) fn project() -> Project {
     let kind = named("demo.example.com", "Shop", "shops", true);
     let crd = fixture::crd(&kind, &json!({"type": "object"}));
@@ -159,6 +159,7 @@ pub(crate) fn project() -> Project {
 
 #[test]
 fn every_option_of_a_resource_is_used() {
+    // For each field of `ResourceOptions`, whether a node of the tree sets it.
     let mut used = [false; 8];
     TREE.walk(&mut |visit| {
         let Some(edge) = visit.edge else { return };

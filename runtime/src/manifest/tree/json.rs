@@ -7,11 +7,12 @@ use super::{
 use crate::shape::{Access, AccessTarget, Cardinality, Edge, Node, ResourceOptions, Verb, duration_text};
 use serde_json::{Value, json};
 
+/// Returns a list of diagrams as JSON.
 pub(super) fn diagrams_json(diagrams: &[Diagram]) -> Value {
     diagrams.iter().map(diagram_json).collect()
 }
 
-/// Returns one diagram as JSON, with the state of its object if it has one.
+/// Returns one diagram as JSON: the kind with its tree, and in the diagram of an object also the object's name, state and conditions.
 pub(super) fn diagram_json(diagram: &Diagram) -> Value {
     let kind = &diagram.kind;
     let mut value = json!({"kind": kind.kind, "apiVersion": kind.api_version(), "tree": node_json(&diagram.root)});
@@ -25,7 +26,7 @@ pub(super) fn diagram_json(diagram: &Diagram) -> Value {
     value
 }
 
-/// Returns a node with its permissions, its state and the nodes below it.
+/// Returns a node as JSON, with its type, its permissions, the nodes below it, and its state and objects if the cluster was read.
 fn node_json(node: &DiagramNode) -> Value {
     let mut value = json!({
         "type": labels::node_type(node.shape.node),
@@ -40,35 +41,35 @@ fn node_json(node: &DiagramNode) -> Value {
     value
 }
 
-/// Returns a permission.
+/// Returns a permission of a node as JSON: the kind or the URL to which it applies, and its verbs.
 fn access_json(access: &Access) -> Value {
     let verbs: Vec<_> = access.verbs.iter().copied().map(Verb::as_str).collect();
     let AccessTarget::Objects { kind, subresource, names, namespace } = access.target else {
         return json!({"url": labels::subject(access), "verbs": verbs});
     };
     let kind = kind();
-    let mut right = json!({"kind": kind.kind, "group": kind.group, "subresource": subresource, "verbs": verbs});
+    let mut permission = json!({"kind": kind.kind, "group": kind.group, "subresource": subresource, "verbs": verbs});
     if !names.is_empty() {
-        right["names"] = json!(names);
+        permission["names"] = json!(names);
     }
     if let Some(namespace) = namespace {
-        right["namespace"] = json!(namespace);
+        permission["namespace"] = json!(namespace);
     }
-    right
+    permission
 }
 
 /// Returns a child node as JSON, with its name, its path and the options of its edge.
 fn child_json(child: &DiagramNode) -> Value {
     let mut value = json!({"name": child.name, "path": child.path, "node": node_json(child)});
     if let Some(edge) = child.edge {
-        add_terms(edge, &mut value);
+        add_edge_attributes(edge, &mut value);
     }
     value
 }
 
-/// Adds the attributes of a node: conditions, dependencies, options, granted rights, cardinality and location. Leaves out default
-/// values.
-fn add_terms(edge: &Edge, value: &mut Value) {
+/// Adds the attributes of an edge, the link from a group to a child node, to the JSON object `value`: conditions, dependencies, options,
+/// granted rights, cardinality and the line of code. Leaves out default values.
+fn add_edge_attributes(edge: &Edge, value: &mut Value) {
     // Without `..`, so that the compiler reports an option that is not shown. `pods` shows as a permission.
     let Edge {
         name: _,
@@ -98,7 +99,7 @@ fn add_terms(edge: &Edge, value: &mut Value) {
             value[name] = json!(list);
         }
     }
-    let facts = [
+    let flags = [
         ("remote", remote),
         ("background", background),
         ("once", once),
@@ -106,7 +107,7 @@ fn add_terms(edge: &Edge, value: &mut Value) {
         ("ifApi", if_api),
         ("retired", retired),
     ];
-    for (name, _) in facts.into_iter().filter(|(_, holds)| *holds) {
+    for (name, _) in flags.into_iter().filter(|(_, is_set)| *is_set) {
         value[name] = json!(true);
     }
     if let Some(propagation) = delete {
@@ -131,7 +132,7 @@ fn add_terms(edge: &Edge, value: &mut Value) {
     }
 }
 
-/// Returns an object of a node with its state.
+/// Returns a Kubernetes object of a node as JSON, with its kind, its name, its state and the reason of the state.
 fn object_json(object: &DiagramObject) -> Value {
     json!({
         "kind": object.kind.kind,
@@ -168,7 +169,7 @@ mod tests {
         let plain = Edge::plain("cluster", &LEAF, SourceLocation::UNKNOWN);
         let json_of = |edge: &Edge| {
             let mut value = json!({});
-            add_terms(edge, &mut value);
+            add_edge_attributes(edge, &mut value);
             (value.get("remote").cloned(), value.get("background").cloned())
         };
         assert_eq!(json_of(&plain), (None, None));
@@ -177,22 +178,22 @@ mod tests {
     }
 
     #[test]
-    fn the_json_has_the_terms_of_every_node() {
+    fn the_json_has_the_attributes_of_every_node() {
         let tree = &tree_json(&example::project())[0]["tree"];
-        let find = |name: &str| {
+        let find_child = |name: &str| {
             tree["children"].as_array().and_then(|children| children.iter().find(|c| c["name"] == name)).cloned()
         };
-        let pools = find("pools").unwrap_or_default();
+        let pools = find_child("pools").unwrap_or_default();
         assert_eq!(
             (&pools["each"], &pools["reads"]),
             (&json!("shop.spec.pools.iter()"), &json!(["workload/service", "config"]))
         );
-        let old = find("legacy").unwrap_or_default();
-        assert_eq!((&old["retired"], &old["count"]), (&json!(true), &json!("one")));
-        let monitor = find("monitor").unwrap_or_default();
+        let legacy = find_child("legacy").unwrap_or_default();
+        assert_eq!((&legacy["retired"], &legacy["count"]), (&json!(true), &json!("one")));
+        let monitor = find_child("monitor").unwrap_or_default();
         assert_eq!((&monitor["delete"], &monitor["timeout"]), (&json!("foreground"), &json!("10m")));
         assert_eq!(monitor["deletedWith"], json!("namespace"));
-        let config = find("config").unwrap_or_default();
+        let config = find_child("config").unwrap_or_default();
         assert_eq!((&config["file"], &config["line"]), (&json!("controller/src/shop.rs"), &json!(12)));
         assert_eq!((config.get("when"), config.get("delete"), config.get("deletedWith")), (None, None, None));
     }

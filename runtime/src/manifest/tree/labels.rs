@@ -22,7 +22,8 @@ impl std::fmt::Display for EdgeTerm {
     }
 }
 
-/// Returns the type of a node: the order of a group, or the type of a leaf.
+/// Returns the label of a node's type: for a group the order in which it creates (up) and deletes (down) its children, otherwise the type
+/// of the leaf.
 pub(super) fn node_type(node: Node) -> &'static str {
     match node {
         Node::Group { up: Order::Serial, down: Order::Serial } => "serial",
@@ -37,7 +38,8 @@ pub(super) fn node_type(node: Node) -> &'static str {
     }
 }
 
-/// Returns the options of a node as a child: its conditions `when` and `each`, and its dependencies `after` and `reads`.
+/// Returns the conditions `when` and `each` and the dependencies `after` and `reads` that are set on an edge, the link from a group to a
+/// child node.
 pub(super) fn edge_terms(edge: &Edge) -> Vec<EdgeTerm> {
     let conditions = [("when", edge.when.to_owned()), ("each", edge.each.to_owned())];
     let dependencies = [("after", edge.after.join(", ")), ("reads", edge.reads.join(", "))];
@@ -45,7 +47,8 @@ pub(super) fn edge_terms(edge: &Edge) -> Vec<EdgeTerm> {
     terms.map(|(label, value)| EdgeTerm { label, value }).collect()
 }
 
-/// Returns the options of a node that differ from the default, most of them those of a resource.
+/// Returns a label for each option of a child node that differs from the default: the options of `resource(...)`, the number of objects,
+/// the cluster, and the rights that the field of the node adds. `edge_terms` returns the conditions and dependencies.
 pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
     // Without `..`, so that the compiler reports an option that is not shown. `pods` shows as a permission.
     let Edge {
@@ -100,7 +103,7 @@ pub(super) fn resource_options(edge: &Edge) -> Vec<EdgeTerm> {
     terms.into_iter().filter(|(is_set, ..)| *is_set).map(|(_, label, value)| EdgeTerm { label, value }).collect()
 }
 
-/// Returns the kinds of a resource node.
+/// Returns the kinds of a resource node's objects as text.
 pub(super) fn kinds(shape: &Shape) -> String {
     shape.access.iter().map(subject).collect::<Vec<_>>().join(", ")
 }
@@ -115,7 +118,7 @@ pub(super) fn permission(access: &Access) -> String {
     access.to_string()
 }
 
-/// Formats the subject of a permission: `Deployment/scale`, or a URL path of the API server.
+/// Formats the target of a permission: a kind with its subresource, such as `Deployment/scale`, or a URL path of the API server.
 pub(super) fn subject(access: &Access) -> String {
     match access.target {
         AccessTarget::Url(path) => path.to_owned(),

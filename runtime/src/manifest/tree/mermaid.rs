@@ -8,8 +8,8 @@ use super::{
 use crate::shape::{Node, Order};
 use std::{collections::BTreeMap, fmt::Write};
 
-/// Returns the flowchart. Thin lines lead to children, thick arrows to the next child of a serial group, dotted arrows to nodes
-/// that depend on another node.
+/// Returns the diagrams as one mermaid flowchart. Thin lines lead from a group to its children, thick arrows from a child of a serial group
+/// to the next child, and dotted arrows from a node to the nodes that depend on it.
 pub(super) fn mermaid(diagrams: &[Diagram]) -> String {
     let mut chart = Chart { text: String::from("flowchart TD\n"), ids_by_style: BTreeMap::new() };
     for (index, diagram) in diagrams.iter().enumerate() {
@@ -32,6 +32,7 @@ struct Chart {
 }
 
 impl Chart {
+    /// Adds a line to the text, indented as a statement of the flowchart.
     fn add_line(&mut self, line: &str) {
         let _ = writeln!(self.text, "  {line}");
     }
@@ -46,7 +47,7 @@ impl Chart {
             }
             self.add_children(child, child_id);
         }
-        // The items of one node have no order among themselves.
+        // A node with `each` has several items with the same path, which have no order among themselves.
         let pairs = node.children.windows(2).zip(ids.windows(2)).filter(|(nodes, _)| nodes[0].path != nodes[1].path);
         for (_, pair) in pairs {
             match node.shape.node {
@@ -67,6 +68,7 @@ impl Chart {
         }
     }
 
+    /// Adds the lines that set the style of the nodes of each state.
     fn add_styles(&mut self) {
         for (style, ids) in std::mem::take(&mut self.ids_by_style) {
             self.add_line(&format!("style {} {style}", ids.join(",")));
@@ -74,15 +76,16 @@ impl Chart {
     }
 }
 
-/// Returns the mermaid id of the node at a path below a group; `None` if there is no such node.
-fn node_id(group: &DiagramNode, id: &str, path: &str) -> Option<String> {
-    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
-    let index = group.children.iter().position(|child| child.name == first)?;
-    let id = format!("{id}_{index}");
-    if rest.is_empty() { Some(id) } else { node_id(&group.children[index], &id, rest) }
+/// Returns the mermaid id of the node at `path`, such as `workload/service`, below a group whose id is `group_id`; `None` if there is no
+/// such node.
+fn node_id(group: &DiagramNode, group_id: &str, path: &str) -> Option<String> {
+    let (child_name, rest) = path.split_once('/').unwrap_or((path, ""));
+    let index = group.children.iter().position(|child| child.name == child_name)?;
+    let child_id = format!("{group_id}_{index}");
+    if rest.is_empty() { Some(child_id) } else { node_id(&group.children[index], &child_id, rest) }
 }
 
-/// Returns the mermaid style of a node in a state.
+/// Returns the mermaid style for nodes of a state: the color and the line of their border.
 fn style(state: NodeState) -> &'static str {
     match state {
         NodeState::Ready => "stroke:#15803d,stroke-width:3px",
@@ -92,8 +95,8 @@ fn style(state: NodeState) -> &'static str {
     }
 }
 
-/// Returns the mermaid shape of a node with its label: rounded for a group, a rectangle for a resource, a hexagon for a custom
-/// node.
+/// Returns the mermaid syntax for the shape of a node with its label. A group is rounded, a resource a rectangle, an external node a
+/// cylinder, and a custom node a hexagon. The label contains the type, the options, and the state with the objects or else the permissions.
 fn shape_with_label(node: &DiagramNode, name: &str) -> String {
     let mut lines = vec![format!("<b>{}</b>", escaped(name)), labels::node_type(node.shape.node).to_owned()];
     if let Some(edge) = node.edge {
@@ -156,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn mermaid_shows_what_comes_before_and_what_is_read() {
+    fn mermaid_shows_dependencies_and_conditions() {
         let text = mermaid(&example::project());
         for line in ["  k0_1_0 -. then .-> k0_1_2\n", "  k0_1_3 -. read by .-> k0_2\n", "  k0_0 -. read by .-> k0_2\n"]
         {

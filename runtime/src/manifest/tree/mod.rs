@@ -56,9 +56,9 @@ pub fn svg(project: &Project) -> String {
     svg::svg(&project.name, &project.version, &Diagram::all(project))
 }
 
-/// Renders diagrams in the given format.
-pub(crate) fn render_diagrams(project: &Project, diagrams: &[Diagram], picture: TreeFormat) -> String {
-    match picture {
+/// Renders diagrams in a format. As JSON, the diagram of a single object is one JSON object, and all others are a list.
+pub(crate) fn render_diagrams(project: &Project, diagrams: &[Diagram], format: TreeFormat) -> String {
+    match format {
         TreeFormat::Text => text::text(diagrams),
         TreeFormat::Json => match diagrams {
             [single] if single.object.is_some() => format!("{}\n", json::diagram_json(single)),

@@ -12,7 +12,7 @@ pub(super) fn text(diagrams: &[Diagram]) -> String {
     diagrams.iter().map(diagram_text).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the text of one diagram.
+/// Returns one diagram as text: the line of the kind, or of the object with its conditions, and the lines of all nodes.
 fn diagram_text(diagram: &Diagram) -> String {
     let mut lines = Vec::new();
     let version = diagram.kind.api_version();
@@ -28,7 +28,7 @@ fn diagram_text(diagram: &Diagram) -> String {
     lines.join("\n")
 }
 
-/// Adds the lines of the owner and its conditions.
+/// Adds the lines of the owner, the object with this tree: its state, and its conditions in columns.
 fn add_owner(diagram: &Diagram, object: &DiagramOwner, lines: &mut Vec<String>) {
     let name = full_name(object.namespace.as_deref(), &object.name);
     let prefix = format!("{} {} {name} ({}): ", object.state.symbol(), diagram.kind, diagram.kind.api_version());
@@ -41,20 +41,16 @@ fn add_owner(diagram: &Diagram, object: &DiagramOwner, lines: &mut Vec<String>) 
         let prefix = format!("    {:widest$} {:7} ", text(condition, "type"), text(condition, "status"));
         let continuation_prefix = " ".repeat(prefix.chars().count());
         let texts = [text(condition, "reason"), text(condition, "message")];
-        wrap(
-            &prefix,
-            &continuation_prefix,
-            &texts.into_iter().filter(|texts| !texts.is_empty()).collect::<Vec<_>>(),
-            lines,
-        );
+        let texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+        wrap(&prefix, &continuation_prefix, &texts, lines);
     }
 }
 
-/// Adds the lines of all nodes below a node.
+/// Adds the lines of all nodes below a node, with the lines of the tree before their names. `indent` precedes each line.
 fn add_children(node: &DiagramNode, indent: &str, lines: &mut Vec<String>) {
     for (index, child) in node.children.iter().enumerate() {
-        let last = index + 1 == node.children.len();
-        let (corner, child_indent) = if last { ("└─", "   ") } else { ("├─", "│  ") };
+        let is_last = index + 1 == node.children.len();
+        let (corner, child_indent) = if is_last { ("└─", "   ") } else { ("├─", "│  ") };
         let symbol = child.state.map_or(String::new(), |state| format!("{} ", state.symbol()));
         let indent_below = format!("{indent}{child_indent}");
         let prefix = format!("{indent}{corner} {symbol}{}: ", child.name);
@@ -63,7 +59,7 @@ fn add_children(node: &DiagramNode, indent: &str, lines: &mut Vec<String>) {
     }
 }
 
-/// Returns the prefix of the further lines of a node.
+/// Returns the prefix of a node's lines after the first, which continues the line to its children.
 fn continuation(node: &DiagramNode, indent: &str) -> String {
     format!("{indent}{}     ", if node.children.is_empty() { " " } else { "│" })
 }
@@ -87,15 +83,16 @@ fn node_parts(node: &DiagramNode) -> Vec<String> {
     node_parts
 }
 
-/// Returns the state of a node and its objects. For an absent node it adds the options that explain the absence.
+/// Returns the state of a node, and its objects with their states as parts of the node's text. For a node without objects, adds the options
+/// that explain why it has none.
 fn state_parts(node: &DiagramNode, state: NodeState) -> Vec<String> {
-    let because = |message: &str| if message.is_empty() { String::new() } else { format!(": {message}") };
-    let mut node_parts = vec![format!("{}{}", state.as_str(), because(&node.message))];
+    let with_colon = |message: &str| if message.is_empty() { String::new() } else { format!(": {message}") };
+    let mut node_parts = vec![format!("{}{}", state.as_str(), with_colon(&node.message))];
     node_parts.extend(node.objects.iter().map(|object| {
-        // The node has the state of its most severe object.
-        let differs = if object.state == state { String::new() } else { format!(" ({})", object.state.as_str()) };
+        // The node has the state of its most severe object; the states of the other objects are added.
+        let other_state = if object.state == state { String::new() } else { format!(" ({})", object.state.as_str()) };
         let name = full_name(object.namespace.as_deref(), &object.name);
-        format!("{} {name}{differs}{}", object.kind, because(&object.message))
+        format!("{} {name}{other_state}{}", object.kind, with_colon(&object.message))
     }));
     if let Some(edge) = node.edge.filter(|_| state == NodeState::Absent) {
         let terms = labels::edge_terms(edge).into_iter().chain(labels::resource_options(edge));
@@ -110,12 +107,12 @@ pub(super) fn full_name(namespace: Option<&str>, name: &str) -> String {
     namespace.map_or_else(|| name.to_owned(), |namespace| format!("{namespace}/{name}"))
 }
 
-/// Adds lines of at most [`WIDTH`] characters. Parts share a line while there is room, and a part that is longer than a line is
-/// broken at its spaces.
-fn wrap(first: &str, rest: &str, node_parts: &[String], lines: &mut Vec<String>) {
+/// Adds lines of at most [`WIDTH`] characters: the first starts with `first_prefix`, the others with `next_prefix`. Parts share a line
+/// while there is room. A part that doesn't fit starts a new line, and a part that is longer than a line is broken at its spaces.
+fn wrap(first_prefix: &str, next_prefix: &str, parts: &[String], lines: &mut Vec<String>) {
     let width = |text: &str| text.chars().count();
-    let (mut line, mut is_first_part) = (first.to_owned(), true);
-    for part in node_parts {
+    let (mut line, mut is_first_part) = (first_prefix.to_owned(), true);
+    for part in parts {
         let between = match (is_first_part, line.ends_with(';')) {
             (true, _) => "",
             (false, true) => " ",
@@ -128,12 +125,12 @@ fn wrap(first: &str, rest: &str, node_parts: &[String], lines: &mut Vec<String>)
             continue;
         }
         if !is_first_part {
-            lines.push(std::mem::replace(&mut line, rest.to_owned()));
+            lines.push(std::mem::replace(&mut line, next_prefix.to_owned()));
         }
         let mut space = "";
         for word in part.split(' ') {
             if width(&line) + width(space) + width(word) > WIDTH && !space.is_empty() {
-                lines.push(std::mem::replace(&mut line, rest.to_owned()));
+                lines.push(std::mem::replace(&mut line, next_prefix.to_owned()));
                 space = "";
             }
             line.push_str(space);
@@ -166,9 +163,9 @@ Widget (demo.example.com/v1alpha1): serial
     }
 
     #[test]
-    fn every_term_is_said_and_no_line_is_too_long() {
+    fn every_option_is_shown_and_no_line_is_too_long() {
         let text = tree(&example::project());
-        for texts in [
+        for option in [
             "serial\n",
             "concurrent up, serial down",
             "when shop.spec.backup",
@@ -186,14 +183,14 @@ Widget (demo.example.com/v1alpha1): serial
             "many",
             "Node: get;",
         ] {
-            assert!(text.contains(texts), "`{texts}` is not in\n{text}");
+            assert!(text.contains(option), "`{option}` is not in\n{text}");
         }
         let long: Vec<_> = text.lines().filter(|line| line.chars().count() > WIDTH).collect();
         assert!(long.is_empty(), "{long:#?}");
     }
 
     #[test]
-    fn a_long_piece_is_broken_at_its_spaces() {
+    fn a_part_longer_than_a_line_is_broken_at_its_spaces() {
         let mut lines = Vec::new();
         let part = format!("when {}", ["a_rather_long_word"; 12].join(" && "));
         wrap("├─ name: ", "│        ", &["serial".to_owned(), part.clone()], &mut lines);

@@ -13,7 +13,8 @@ use std::{error::Error as StdError, fmt};
 pub(super) struct OperatorClusterError(Box<dyn StdError + Send + Sync>);
 
 impl OperatorClusterError {
-    /// Marks an error as one of the operator's cluster.
+    /// Marks an unexpected error, such as a failed call, as one of the operator's cluster. Other errors don't concern a cluster and stay
+    /// the same.
     fn wrap(error: Error) -> Error {
         match error {
             Error::Unexpected(source) => Error::Unexpected(Box::new(Self(source))),
@@ -21,7 +22,8 @@ impl OperatorClusterError {
         }
     }
 
-    /// Returns the error without the mark, so that the loop finds its source.
+    /// Removes the mark from an error, so that the control loop finds the failed call as the source. An error without the mark stays the
+    /// same.
     pub(super) fn unwrap(error: Error) -> Error {
         match error {
             Error::Unexpected(source) => match source.downcast::<Self>() {
@@ -34,19 +36,22 @@ impl OperatorClusterError {
 }
 
 impl PassCore<'_> {
-    /// Marks the error of calls to the operator's cluster for a node in another cluster: it says nothing about that cluster.
+    /// Marks the error of an outcome as [`OperatorClusterError`] if the node is in another cluster: the calls went to the operator's
+    /// cluster, so their failure must not count for the other one.
     pub(in crate::provisioner) fn mark_operator_cluster_error(&self, outcome: Result<()>) -> Result<()> {
         if self.owner.is_remote() { outcome.map_err(OperatorClusterError::wrap) } else { outcome }
     }
 }
 
 impl fmt::Display for OperatorClusterError {
+    /// Writes the message of the wrapped error.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
 impl StdError for OperatorClusterError {
+    /// Returns the source of the wrapped error, whose own message [`fmt::Display`] writes.
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         self.0.source()
     }
@@ -70,7 +75,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_failed_call_to_the_operators_cluster_is_none_to_another_one_until_it_is_unwrapped() {
+    async fn a_marked_error_is_no_failed_call_until_it_is_unwrapped() {
         let kind = kind_of::<ConfigMap>();
         let target = Target { kind: &kind, namespace: Some("default"), name: "a" };
         let failed: Result<Option<Value>> = Client::disconnected().get(target).await.map_err(Error::from);

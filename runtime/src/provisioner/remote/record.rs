@@ -15,11 +15,11 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The part of the name of a record that is the same for all.
+/// The begin of the name of each record.
 const RECORD_PREFIX: &str = "opgen-cluster";
 
 impl PassCore<'_> {
-    /// Returns the records of a node: the clusters in which it may have objects.
+    /// Returns the records of a node from the cache: the ConfigMaps that name the clusters in which the node may have objects.
     ///
     /// # Errors
     /// A yield if the cache of records can't be read yet.
@@ -28,15 +28,16 @@ impl PassCore<'_> {
         children.check_readable()?;
         let mut records: Vec<_> =
             self.children_of_node(children, node).into_iter().map(|entry| entry.header.clone()).collect();
-        // In another namespace, a user who may write there could name a Secret to which they have no right.
+        // A record in another namespace is ignored: a user who may write there could name a Secret that they have no right to.
         records.retain(|record| record.key.namespace() == Some(self.record_namespace()));
         Ok(records)
     }
 
-    /// Takes over the records of a former owner of the same name, which was deleted by force, unless the node has records.
+    /// Takes over the records of a former owner of the same name, which was deleted by force: writes the current owner into their
+    /// annotation. Does nothing if the node has records of its own.
     ///
     /// # Errors
-    /// A conflict if there are any, so that the pass is tried again when the cache shows them. The error of a failed call.
+    /// A conflict after a takeover, so that the pass is repeated when the cache shows the records. The error of a failed call.
     pub(super) async fn adopt_records(&self, node: &Arc<str>) -> Result<()> {
         if !self.records(node)?.is_empty() {
             return Ok(());
@@ -68,7 +69,8 @@ impl PassCore<'_> {
         }
     }
 
-    /// Returns the namespace of the records: that of the operator. In another cluster that may not exist.
+    /// Returns the namespace of the records: the namespace of the operator. That may not exist in another cluster, where the records of
+    /// nested remote nodes are in the default namespace of the owner.
     fn record_namespace(&self) -> &str {
         match self.owner.is_remote() {
             true => self.owner.default_namespace().unwrap_or_default(),
@@ -76,10 +78,10 @@ impl PassCore<'_> {
         }
     }
 
-    /// Checks that the operator watches the namespace of its records, so that it finds them again.
+    /// Checks that the operator watches the namespace of its records: else a later pass would not find them in the cache.
     ///
     /// # Errors
-    /// An obstacle if it doesn't.
+    /// A blocked error if the operator does not watch the namespace.
     pub(super) fn check_record_namespace(&self) -> Result<()> {
         let namespace = self.record_namespace();
         if self.shared.namespaces.contains(namespace) {
@@ -92,9 +94,9 @@ impl PassCore<'_> {
         Err(Error::blocked("RecordsNotWatched", sentence))
     }
 
-    /// Writes the record of a node, and deletes all others of it.
+    /// Writes the record of the cluster that a node uses, and deletes all other records of the node. Without a `record`, it deletes all.
     ///
-    /// The record has no owner reference: the garbage collector would delete it before the teardown needs it.
+    /// The record has no owner reference: else the garbage collector could delete it before the teardown needs it.
     pub(super) async fn converge_records(&self, node: &Arc<str>, record: Option<&ClusterRecord>) -> Result<()> {
         let records = self.for_marked_objects();
         let objects = record.map(|record| self.record_object(node, record)).into_iter().collect();
@@ -117,6 +119,7 @@ impl PassCore<'_> {
     }
 }
 
+/// Returns the kind of the records.
 fn record_kind() -> Kind {
     kind_of::<ConfigMap>()
 }

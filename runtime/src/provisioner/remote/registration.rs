@@ -45,8 +45,8 @@ pub(super) enum Verification {
 }
 
 impl PassCore<'_> {
-    /// Returns the cluster of this part of the pass, as it is registered for the users of a kind. `None` for the operator's cluster, and
-    /// in a plan.
+    /// Returns the registration of the other cluster that this `PassCore` is for, with a CD system. The objects of the kind `users` use it.
+    /// `None` for the operator's cluster, and in a plan.
     ///
     /// # Errors
     /// A yield if a CD system can't use the credentials for the cluster.
@@ -59,7 +59,7 @@ impl PassCore<'_> {
         Ok(Some(self.registered_with(registration, users, &*cluster.credentials()?)))
     }
 
-    /// Returns the cluster with these credentials, as it is registered for the users of a kind.
+    /// Returns the registration with these credentials of the other cluster. The objects of the kind `users` use it.
     fn registered_with(
         &self,
         registration: Registration,
@@ -70,7 +70,7 @@ impl PassCore<'_> {
         RegisteredCluster::new(registration, credentials, self.kubeconfig_path(), owner_namespace, users)
     }
 
-    /// Verifies the registrations of the cluster of this part of the pass, which has the nodes of `tree`. There are none for the operator's
+    /// Writes and verifies the registrations that the applications of `tree` need for the other cluster. Does nothing for the operator's
     /// cluster.
     ///
     /// # Errors
@@ -79,6 +79,7 @@ impl PassCore<'_> {
         let Some(cluster) = self.remote_cluster() else { return Ok(()) };
         let mut edges = Vec::new();
         let is_registered = |edge: &&Edge| edge.registration.is_some();
+        // Applications in a further cluster, below a nested remote node, have another registration.
         tree.walk(&mut |visit| {
             edges.extend(visit.edge.filter(is_registered).filter(|_| visit.group_cluster.is_empty()));
         });
@@ -92,6 +93,7 @@ impl PassCore<'_> {
         if verification == Verification::IfDue && registered.keys().all(is_verified) {
             return Ok(());
         }
+        // This reads the kubeconfig again, so the credentials may be others now.
         cluster.verify_connection().await?;
         let credentials = cluster.credentials()?;
         for (key, (registered, users)) in self.registered_clusters(&edges, &credentials) {
@@ -101,7 +103,8 @@ impl PassCore<'_> {
         Ok(())
     }
 
-    /// Returns the registrations that these applications need in a cluster, by their Secret, with the kind of the objects that use each.
+    /// Returns the registrations that these applications need for a cluster, by their Secret, each with the kind of the objects that use
+    /// it.
     fn registered_clusters(
         &self,
         edges: &[&'static Edge],
@@ -115,8 +118,8 @@ impl PassCore<'_> {
         registered.collect()
     }
 
-    /// Writes the Secret of a registration, unless it is as it should be, or keeps the credentials of another kubeconfig. Returns its
-    /// version.
+    /// Writes the Secret of a registration, unless the stored Secret is equal, or keeps the credentials of another kubeconfig. Returns the
+    /// version of the stored Secret.
     ///
     /// # Errors
     /// A yield while the Secret is being deleted. The error of a failed call.
@@ -139,8 +142,8 @@ impl PassCore<'_> {
         Ok(version(&applied.object.metadata))
     }
 
-    /// Returns whether the Secret of a registration keeps the credentials of another kubeconfig for the same server. Both kubeconfigs were
-    /// used to connect to the server, so the authority of either is valid for it.
+    /// Returns whether the stored Secret `found` keeps the credentials of another kubeconfig for the same server. The certificate authority
+    /// of either kubeconfig is valid: both have been used to connect to the server.
     ///
     /// # Errors
     /// The error of a failed call.
@@ -160,26 +163,27 @@ impl PassCore<'_> {
         Ok(is_kept(other, own, &headers.filter_map(|header| kubeconfig_of(&header)).collect()))
     }
 
-    /// Deletes the registrations for applications of `tree` that no object uses.
+    /// Deletes the registrations for applications of `tree` that no object names in its label. Removes the kubeconfig that a registration
+    /// names in its annotation if no object uses that kubeconfig.
     ///
     /// # Errors
     /// A yield until they are gone, and while an application of a former owner of the node is being deleted. The error of a failed call.
     pub(super) async fn collect_registrations(&self, node: &str, tree: &'static Shape) -> Result<()> {
         let (core, secret) = (self.in_operator_cluster(), kind_of::<Secret>());
         let client = core.shared.client.metadata_client();
-        // Neither the namespace nor the users depend on the credentials.
-        let places = self.registered_clusters(&tree.applications_to_register(), &ClusterCredentials::default());
-        for (place, (_, users)) in &places {
-            let of = |kind| Target { kind, namespace: place.namespace(), name: "" };
-            // The label of a registration is the kind of its users, and the label of a user is its registration.
+        // Only the namespace and the kind of the users are needed. They don't depend on the credentials.
+        let registrations = self.registered_clusters(&tree.applications_to_register(), &ClusterCredentials::default());
+        for (key, (_, users)) in &registrations {
+            let all_of = |kind| Target { kind, namespace: key.namespace(), name: "" };
+            // The value of the label is the kind of the users on a registration, and the name of the registration on a user.
             let users_name = users.full_name();
             let labels = format!("{REGISTRATION_LABEL}={users_name}");
-            let secrets: Vec<Value> = client.list(of(&secret), Some(&labels)).await?;
+            let secrets: Vec<Value> = client.list(all_of(&secret), Some(&labels)).await?;
             if secrets.is_empty() {
                 continue;
             }
             let (mut used, mut kubeconfigs) = (BTreeSet::new(), BTreeSet::new());
-            let found: Vec<Value> = client.list(of(users), Some(REGISTRATION_LABEL)).await?;
+            let found: Vec<Value> = client.list(all_of(users), Some(REGISTRATION_LABEL)).await?;
             for user in found.iter().filter_map(|user| child_header(user.to_string().as_bytes()).ok()) {
                 if core.is_of_former_owner(&user)
                     && is_below(user.annotations.get(NODE_ANNOTATION).unwrap_or_default(), node)
@@ -227,8 +231,8 @@ impl PassCore<'_> {
         }
     }
 
-    /// Removes the annotation with the kubeconfig from a registration, so that another one is written, unless it has changed since it was
-    /// listed.
+    /// Removes the annotation with the kubeconfig from a registration, so that the next verification writes the credentials of another one.
+    /// Does nothing if the registration has changed since it was listed.
     ///
     /// # Errors
     /// The error of a failed call.
@@ -242,8 +246,8 @@ impl PassCore<'_> {
         self.patch_unless_changed(target, &patch).await
     }
 
-    /// Deletes the objects of all applications below a node, without a removal of what they deployed, and then the registrations that no
-    /// object uses.
+    /// Deletes the objects of all applications below a node without their finalizers, so that the CD system removes nothing, and then the
+    /// registrations that no object uses.
     ///
     /// # Errors
     /// A yield until they are gone. The error of a failed call.
@@ -252,7 +256,8 @@ impl PassCore<'_> {
         self.collect_registrations(node, tree).await
     }
 
-    /// Deletes the objects of all applications below a node, without a removal of what they deployed.
+    /// Deletes the objects of all applications below a node without their finalizers, so that the CD system does not remove what it
+    /// deployed.
     ///
     /// # Errors
     /// A yield until they are gone.
@@ -272,7 +277,7 @@ impl PassCore<'_> {
         pending.into_result()
     }
 
-    /// Returns whether an object of an application below a node exists.
+    /// Returns whether an object of an application below a node exists in the operator's cluster, or is still being deleted.
     ///
     /// # Errors
     /// A yield if a cache can't be read yet.
@@ -287,8 +292,8 @@ impl PassCore<'_> {
         Ok(false)
     }
 
-    /// Returns the kinds of the objects that the CD systems' drivers create for the applications of a remote tree, without kinds that the
-    /// operator's cluster does not serve: of those no object exists.
+    /// Returns the kinds of the objects that the CD systems' drivers create for the applications of a remote tree. Kinds that the
+    /// operator's cluster does not serve are omitted, since no object of them can exist.
     ///
     /// # Errors
     /// A yield if a cache can't be read yet.
@@ -320,7 +325,7 @@ impl PassCore<'_> {
         self.patch_unless_changed(target, &patch).await
     }
 
-    /// Patches an object, unless it is gone or is not the one that the patch names.
+    /// Sends a merge patch with the uid of an object. Does nothing if the object is gone or has changed, or if another one has its name.
     ///
     /// # Errors
     /// The error of a failed call.
@@ -364,8 +369,8 @@ fn kubeconfig_of(header: &Header) -> Option<String> {
 }
 
 /// Returns whether a registration keeps the credentials of the kubeconfig `other`, and does not get those of `own`. `used` has the
-/// kubeconfigs of the objects that use it. Without any object of the two, the first one in alphabetical order counts, so that they do not
-/// replace each other in turns.
+/// kubeconfigs of the objects that use the registration. If no object uses one of the two, the first one in alphabetical order wins, so
+/// that they do not replace each other in turns.
 fn is_kept(other: &str, own: &str, used: &BTreeSet<String>) -> bool {
     used.contains(other) || (!used.contains(own) && other < own)
 }

@@ -3,7 +3,7 @@
 use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 
-/// Parses a list of pairs; an empty text is an empty list.
+/// Parses a list such as `key=value,other=value`, with percent-encoded values; an empty text is an empty list.
 ///
 /// # Errors
 /// Fails for an entry without `=`, an empty key, and an invalid percent-encoding.
@@ -23,9 +23,9 @@ fn parse_pair(entry: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value))
 }
 
-/// Decodes the percent-encoding of a text; `None` if it is invalid.
+/// Decodes the percent-encoding of a text; `None` if an escape is invalid or the result is not UTF-8.
 fn decode(text: &str) -> Option<String> {
-    // `percent_decode_str` takes an invalid escape as it is.
+    // `percent_decode_str` copies an invalid escape unchanged, so each `%` is checked first: two hexadecimal digits have to follow.
     let begins_with_digits =
         |after: &str| after.get(..2).is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
     if !text.split('%').skip(1).all(begins_with_digits) {

@@ -30,7 +30,8 @@ static PROVIDER: OnceLock<SdkTracerProvider> = OnceLock::new();
 const POD_VARIABLES: [(&str, &str); 3] =
     [("POD_NAMESPACE", "k8s.namespace.name"), ("POD_NAME", "k8s.pod.name"), ("POD_UID", "k8s.pod.uid")];
 
-/// Starts the export, in a thread of its own. Returns the layer that records spans.
+/// Starts the export of spans to the collector of the settings, in a thread of its own. Returns the layer of the `tracing` subscriber that
+/// records spans for the export.
 ///
 /// # Errors
 /// Fails if a setting is invalid.
@@ -55,7 +56,7 @@ pub(crate) fn start(settings: &ExportSettings) -> Result<BoxedLayer, ExportError
         .build();
     let scope = InstrumentationScope::builder("opgen").with_version(env!("CARGO_PKG_VERSION")).build();
     let tracer = provider.tracer_with_scope(scope);
-    // A second subscriber of the process is refused later, and the first provider stays.
+    // If an export runs already, its provider stays: a second subscriber of the process is refused later.
     let _ = PROVIDER.set(provider);
     let layer = tracing_opentelemetry::layer()
         .with_tracer(tracer)
@@ -73,6 +74,7 @@ struct PassSampler {
 }
 
 impl ShouldSample for PassSampler {
+    /// Samples each span with the number of a pass, and lets `others` decide about all other spans.
     fn should_sample(
         &self,
         parent: Option<&Context>,
@@ -88,13 +90,14 @@ impl ShouldSample for PassSampler {
     }
 }
 
-/// Returns whether a span is exported: those of the runtime, and those of other code from the level info on. Log lines are not part of
-/// spans; they have the ids of their span instead.
+/// Returns whether spans with this metadata are exported: all spans of the runtime, and spans of other code at the level info or above. Log
+/// events are not exported; log lines have the ids of their span instead.
 fn is_exported(metadata: &Metadata<'_>) -> bool {
     metadata.is_span() && (metadata.target() == TARGET || *metadata.level() <= Level::INFO)
 }
 
-/// Returns the description of the operator. Attributes of the settings override those of the Pod.
+/// Returns the OpenTelemetry resource: the attributes that describe the operator. Later sources override earlier ones: the environment
+/// variables of the Pod, the name and version of the operator (or the name of the program), the attributes and the name in the settings.
 fn resource(settings: &ExportSettings) -> Resource {
     let pod = POD_VARIABLES.iter().filter_map(|(variable, key)| Some((*key, std::env::var(variable).ok()?)));
     let mut attributes: Vec<_> = pod.map(|(key, value)| KeyValue::new(key, value)).collect();
@@ -116,15 +119,15 @@ fn program_name() -> Option<String> {
     Some(std::env::current_exe().ok()?.file_name()?.to_str()?.to_owned())
 }
 
-/// Exports all spans that have ended, for this time at most. Zero waits for nothing.
+/// Exports all spans that have ended, and waits for this time at most. Does nothing for a limit of zero, or without an export.
 pub(crate) async fn flush(limit: Duration) {
     let Some(provider) = PROVIDER.get().filter(|_| !limit.is_zero()).cloned() else { return };
     let (sender, receiver) = oneshot::channel();
-    // A thread of its own: the end of the tokio runtime would wait for a blocking task.
+    // A thread of its own, since the end of the tokio runtime would wait for a task of `spawn_blocking`.
     std::thread::spawn(move || drop(sender.send(provider.force_flush())));
     match tokio::time::timeout(limit, receiver).await {
         Ok(Ok(Ok(()))) => {}
-        // The exporter has logged why.
+        // The exporter has logged the error.
         Ok(Ok(Err(OTelSdkError::InternalFailure(_)))) => {}
         _ => tracing::warn!("some spans were not exported before the shutdown"),
     }

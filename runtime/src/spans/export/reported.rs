@@ -24,7 +24,8 @@ impl<E> ReportedExporter<E> {
         Self { exporter, endpoint: endpoint.to_owned(), lost: AtomicU64::new(0) }
     }
 
-    /// Logs the result of a batch if it differs from that of the last one.
+    /// Logs the result of exporting a batch of so many spans, if it differs from the result of the previous batch: the first failure, and
+    /// the first success after failures with the number of lost spans.
     fn report(&self, spans: u64, result: &OTelSdkResult) {
         let endpoint = &self.endpoint;
         match result {
@@ -44,6 +45,7 @@ impl<E> ReportedExporter<E> {
 }
 
 impl<E: SpanExporter> SpanExporter for ReportedExporter<E> {
+    /// Exports a batch with the wrapped exporter, and logs the result if it changed.
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let spans = u64::try_from(batch.len()).unwrap_or(u64::MAX);
         let result = self.exporter.export(batch).await;
@@ -71,7 +73,7 @@ mod tests {
     use opentelemetry_sdk::error::OTelSdkError;
 
     #[test]
-    fn trouble_is_logged_when_it_begins_and_when_it_ends() {
+    fn the_first_failure_and_the_first_success_after_it_are_logged() {
         let log = Log::capture();
         let exporter = ReportedExporter::new((), "http://collector/v1/traces");
         let failure = || Err(OTelSdkError::InternalFailure("refused".to_owned()));

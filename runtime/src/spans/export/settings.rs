@@ -6,7 +6,7 @@ use std::{fmt, path::PathBuf};
 /// The advice for an endpoint that is no URL.
 pub(crate) const NO_URL: &str = "write a URL such as http://collector:4318";
 
-/// Returns whether a text is the URL of a collector.
+/// Returns whether a text is a URL with a host and the scheme `http` or `https`.
 pub(crate) fn is_collector_url(text: &str) -> bool {
     let is_url = |uri: &Uri| uri.host().is_some() && matches!(uri.scheme_str(), Some("http" | "https"));
     text.parse().is_ok_and(|uri| is_url(&uri))

@@ -48,6 +48,7 @@ impl CollectorClient {
         config.root_cert = settings.certificate.as_deref().map(certificates).transpose()?;
         crypto_provider::ensure_default();
         let is_https = config.cluster_url.scheme_str() == Some("https");
+        // The connector for TLS wraps this one, which therefore has to accept URLs with `https`.
         let mut sockets = HttpConnector::new();
         sockets.enforce_http(false);
         let client = if is_https {
@@ -65,7 +66,7 @@ impl CollectorClient {
     }
 }
 
-/// Returns a function that sends requests through a connector.
+/// Returns a function that sends a request through a connector and returns the response with its body, up to `MAX_RESPONSE` bytes.
 fn exchanges<C: Connect + Clone + Send + Sync + 'static>(
     connector: C,
 ) -> Box<dyn Send + Sync + Fn(Request<Bytes>) -> Exchange> {
@@ -80,7 +81,7 @@ fn exchanges<C: Connect + Clone + Send + Sync + 'static>(
     })
 }
 
-/// Reads the certificates of a PEM file.
+/// Reads the certificates in a PEM file, in DER form; an error if the file can't be read or has none.
 fn certificates(path: &Path) -> Result<Vec<Vec<u8>>, String> {
     let failure = |error: &dyn fmt::Display| format!("failed to read the certificates in {}: {error}", path.display());
     let found = CertificateDer::pem_file_iter(path).map_err(|error| failure(&error))?;
@@ -91,8 +92,10 @@ fn certificates(path: &Path) -> Result<Vec<Vec<u8>>, String> {
 
 #[async_trait::async_trait]
 impl HttpClient for CollectorClient {
+    /// Sends a request and blocks the calling thread, which is that of the exporter, until the response has arrived or
+    /// `REQUEST_TIMEOUT` is over. The headers of the settings replace the headers that the exporter has read from the environment.
     async fn send_bytes(&self, mut request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        // All other headers are those that the exporter reads from the environment, which the settings replace.
+        // The exporter sets these three headers itself; it reads all other headers from the environment.
         let content = [CONTENT_TYPE, CONTENT_ENCODING, USER_AGENT];
         let kept = content.into_iter().filter_map(|name| Some((name.clone(), request.headers().get(&name)?.clone())));
         let headers: HeaderMap =

@@ -30,12 +30,13 @@ pub(super) struct Configuration {
 #[derive(Clone, Debug)]
 pub(super) struct Bundle {
     pub(super) authorities: String,
-    /// Whether the authorities that it trusts already stay, since replicas may still serve certificates of them.
+    /// Whether authorities that a webhook has already stay in its `caBundle`, since replicas may still serve certificates of them.
     pub(super) keeps_existing: bool,
 }
 
 impl Bundle {
-    /// Returns the bundle of a webhook that has `existing`, in base64 like the result; `None` if it stays as it is.
+    /// Returns the new `caBundle` of a webhook whose `caBundle` is `existing`, both in base64; `None` if the existing value is right
+    /// already. While existing authorities must be kept, the new ones are appended to them.
     fn for_webhook(&self, existing: &Value) -> Option<Value> {
         let current = ByteString::deserialize(existing).ok().and_then(|bundle| String::from_utf8(bundle.0).ok());
         let mut wanted = self.authorities.clone();
@@ -51,7 +52,7 @@ impl Bundle {
     }
 }
 
-/// Returns whether a text consists of certificates. The API server refuses another bundle.
+/// Returns whether a text is a list of PEM certificates, at least one. The API server refuses any other `caBundle`.
 fn is_bundle(text: &str) -> bool {
     let mut certificates = CertificateDer::pem_slice_iter(text.as_bytes()).peekable();
     certificates.peek().is_some() && certificates.all(|certificate| certificate.is_ok())
@@ -67,6 +68,8 @@ enum OwnWebhooks {
 }
 
 impl Configuration {
+    /// Creates a reference to the validating or mutating webhook configuration `name`, in which the webhooks with the names `webhooks`
+    /// belong to the operator.
     pub(super) fn new(mode: Mode, name: &str, webhooks: BTreeSet<String>) -> Self {
         let kind = match mode {
             Mode::Validate => kind_of::<ValidatingWebhookConfiguration>(),
@@ -75,14 +78,16 @@ impl Configuration {
         Self { kind, name: name.to_owned(), own: OwnWebhooks::Admission(webhooks) }
     }
 
-    /// Returns the definition with a name, which must have the conversion webhook of a Service.
+    /// Creates a reference to the CustomResourceDefinition `name`, in which the conversion webhook belongs to the operator if it calls the
+    /// Service `namespace`/`service`.
     pub(super) fn of_definition(name: &str, namespace: &str, service: &str) -> Self {
         let own = OwnWebhooks::Conversion { namespace: namespace.to_owned(), service: service.to_owned() };
         Self { kind: kind_of::<CustomResourceDefinition>(), name: name.to_owned(), own }
     }
 
-    /// Sets the authorities of the operator's webhooks, where they differ. Nothing else of the configuration changes. Returns whether
-    /// all webhooks of the operator have them now: a configuration that is not installed yet, or that lacks a webhook, is logged.
+    /// Writes the certificate authorities in `bundle` to the `caBundle` of each of the operator's webhooks in this configuration, where
+    /// they differ. Changes no other field. Returns whether all webhooks of the operator have the authorities now. If the configuration
+    /// does not exist yet, or lacks a webhook, logs a warning and returns false.
     ///
     /// # Errors
     /// Fails if a call fails, also if another client changed the configuration meanwhile.
@@ -104,7 +109,8 @@ impl Configuration {
         Ok(missing.is_none())
     }
 
-    /// Returns the first thing that the object lacks; `None` if it has all webhooks of the operator.
+    /// Returns a description, for the log, of the first webhook of the operator that the configuration `object` lacks; `None` if it has
+    /// all.
     fn missing(&self, object: &Value) -> Option<String> {
         match &self.own {
             OwnWebhooks::Admission(names) => {
@@ -120,7 +126,7 @@ impl Configuration {
         }
     }
 
-    /// Returns the settings of the operator's webhooks, with their pointers.
+    /// Returns the `clientConfig` of each of the operator's webhooks in the configuration `object`, with its JSON pointer.
     fn client_configs<'a>(&self, object: &'a Value) -> Vec<(String, &'a Value)> {
         match &self.own {
             OwnWebhooks::Admission(names) => {
@@ -141,8 +147,9 @@ impl Configuration {
         }
     }
 
-    /// Returns the operations of the JSON patch; `None` if there is nothing to change. The resourceVersion makes the patch fail if the
-    /// positions have changed.
+    /// Returns the operations of a JSON patch that sets the `caBundle` of the operator's webhooks; `None` if all have the right value
+    /// already. The patch addresses webhooks by their positions. It contains the resourceVersion of `object`, so that the API server
+    /// refuses it if another client has changed the configuration, and thus maybe the positions, since `object` was read.
     fn operations(&self, object: &Value, bundle: &Bundle) -> Option<Value> {
         let configs = self.client_configs(object).into_iter();
         let changed = configs.filter_map(|(pointer, config)| Some((pointer, bundle.for_webhook(&config["caBundle"])?)));

@@ -37,7 +37,8 @@ pub(super) struct IssuedCertificate {
 }
 
 impl IssuedCertificate {
-    /// Creates an authority and a certificate of it for these names.
+    /// Creates a certificate authority with a new key, and a server certificate for the DNS names `names` that this authority signs. Both
+    /// are valid from now on, for `lifetime`. The certificate may be served at once.
     ///
     /// # Errors
     /// Fails if a name is not a DNS name, or if the random number generator of the system fails.
@@ -45,6 +46,7 @@ impl IssuedCertificate {
         let lifetime = i64::try_from(lifetime.as_secs()).unwrap_or(i64::MAX / 2);
         let created = now.as_second();
         let expires = created.saturating_add(lifetime);
+        // Sets the period in which a certificate is valid. It begins before now, for API servers whose clock is late.
         let valid = |mut params: CertificateParams| {
             let time = |second: i64| date_time_ymd(1970, 1, 1) + Duration::from_secs(second.try_into().unwrap_or(0));
             (params.not_before, params.not_after) = (time(created) - SKEW, time(expires));
@@ -74,12 +76,13 @@ impl IssuedCertificate {
         })
     }
 
-    /// Returns whether its authority is one of these.
+    /// Returns whether the authority that signed the certificate is among `authorities`, in PEM.
     pub(super) fn is_trusted(&self, authorities: &str) -> bool {
         authorities.contains(&self.authority)
     }
 
-    /// Returns whether it can be served: the authority, the certificate and the key can be read, and the latter belong together.
+    /// Returns whether the certificate can be served: its authority, the certificate and the key can be decoded, and the key belongs to the
+    /// certificate.
     fn is_usable(&self) -> bool {
         let authority = CertificateDer::from_pem_slice(self.authority.as_bytes());
         authority.is_ok() && tls_config(self.certificate.as_bytes(), self.key.as_bytes()).is_ok()
@@ -91,6 +94,7 @@ impl IssuedCertificate {
 }
 
 impl fmt::Debug for IssuedCertificate {
+    /// Leaves out the private key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("IssuedCertificate")
             .field("names", &self.names)
@@ -106,7 +110,7 @@ impl fmt::Debug for IssuedCertificate {
 pub(super) struct CertificateHistory(pub(super) Vec<IssuedCertificate>);
 
 impl CertificateHistory {
-    /// Returns the certificates that can be served, and the number of the others.
+    /// Returns the certificates that can be served, and the number of certificates that can't be decoded or used.
     pub(super) fn usable(self) -> (Self, usize) {
         let all = self.0.len();
         let usable: Vec<_> = self.0.into_iter().filter(IssuedCertificate::is_usable).collect();
@@ -114,14 +118,14 @@ impl CertificateHistory {
         (Self(usable), unusable)
     }
 
-    /// Returns whether other replicas may serve certificates that are not in the history: it has just begun, for example because the
-    /// Secret was deleted.
+    /// Returns whether the history has a single certificate that is younger than five minutes, for example because the Secret was deleted.
+    /// Replicas that have not read the new Secret yet may then still serve certificates that are not in the history.
     pub(super) fn is_new(&self, now: Timestamp) -> bool {
         matches!(&self.0[..], [first] if now.as_second() < first.created.saturating_add(MAX_READ_DELAY_SECONDS))
     }
 
-    /// Returns the certificate to serve: the newest whose authority is in `trusted`, the authorities in the webhook configurations, and
-    /// that API servers have had time to learn. If there is none, the newest that comes nearest. `None` if none is valid.
+    /// Returns the certificate to serve. Prefers certificates whose authority is in `trusted` (the authorities in the webhook
+    /// configurations), then those whose time `served_from` has come, then the newest. Returns `None` if all have expired.
     pub(super) fn served(&self, now: Timestamp, trusted: &str) -> Option<&IssuedCertificate> {
         let rank = |certificate: &IssuedCertificate| {
             (certificate.is_trusted(trusted), certificate.served_from <= now.as_second())
@@ -130,7 +134,7 @@ impl CertificateHistory {
         self.0.iter().filter(|certificate| certificate.is_valid(now)).max_by_key(|certificate| rank(certificate))
     }
 
-    /// Returns the authorities to trust, in PEM: those of all certificates that may still be served.
+    /// Returns the authorities of all certificates that have not expired, in PEM. The API server must trust these.
     pub(super) fn bundle(&self, now: Timestamp) -> String {
         self.0
             .iter()
@@ -139,21 +143,23 @@ impl CertificateHistory {
             .collect()
     }
 
-    /// Returns whether a new certificate is due: there is none for these names, or two thirds of its lifetime have passed.
+    /// Returns whether a new certificate must be created: the newest one is not for these DNS names, or two thirds of its lifetime have
+    /// passed.
     pub(super) fn is_due(&self, names: &[String], now: Timestamp) -> bool {
         let newest = self.0.last().filter(|newest| newest.names == names);
         newest.is_none_or(|newest| now.as_second() >= newest.created + (newest.expires - newest.created) / 3 * 2)
     }
 
-    /// Returns the valid certificates with a new one for these names. If there is another one for them, the new one is served only after
-    /// a twelfth of its lifetime, at most an hour, so that API servers trust it before they see it.
+    /// Returns the history without expired certificates, and with a new certificate for these DNS names. If the history has a certificate
+    /// for these names already, the new one is served only after a twelfth of its lifetime, at most an hour, so that API servers trust its
+    /// authority before they see it.
     ///
     /// # Errors
     /// Those of [`IssuedCertificate::create`].
     pub(super) fn renewed(&self, names: &[String], now: Timestamp, lifetime: Duration) -> io::Result<Self> {
         let mut history: Vec<_> = self.0.iter().filter(|certificate| certificate.is_valid(now)).cloned().collect();
         let mut new = IssuedCertificate::create(names, now, lifetime)?;
-        // Certificates for other names are of no use until then: calls would fail.
+        // With certificates for other names only, the new one is served at once: calls with these would fail.
         if history.iter().any(|certificate| certificate.names == names) {
             new.served_from = new.created + ((new.expires - new.created) / 12).min(MAX_OVERLAP_SECONDS);
         }

@@ -33,6 +33,7 @@ const MAX_ATTEMPTS: usize = 5;
 /// The certificates that a replica serves.
 #[derive(Debug, Default)]
 pub(crate) struct ServedCertificates {
+    /// The certificates, and their TLS settings by the time of creation.
     history: Mutex<(CertificateHistory, BTreeMap<i64, Arc<ServerConfig>>)>,
     available: watch::Sender<bool>,
     /// The authorities, in PEM, that all configurations of the operator have.
@@ -40,7 +41,7 @@ pub(crate) struct ServedCertificates {
 }
 
 impl ServedCertificates {
-    /// Returns the settings of TLS with the certificate of this time; `None` without a valid one.
+    /// Returns the TLS settings with the certificate that is to be served now; `None` if there is no valid certificate.
     pub(crate) fn current(&self, environment: &Environment) -> Option<Arc<ServerConfig>> {
         let state = self.history.lock();
         let (history, configs) = &*state;
@@ -53,7 +54,8 @@ impl ServedCertificates {
         let _ = self.available.subscribe().wait_for(|is_available| *is_available).await;
     }
 
-    /// Returns whether the API server trusts the certificate of this time. Without it, a call of a webhook fails.
+    /// Returns whether all webhook configurations have the authority of the certificate that is to be served now. If not, the API server
+    /// does not trust the certificate, and its calls of webhooks fail.
     pub(crate) fn is_trusted(&self, environment: &Environment) -> bool {
         let (known, trusted) = (self.known(), self.trusted.lock());
         known.served(environment.now(), &trusted).is_some_and(|served| served.is_trusted(&trusted))
@@ -64,10 +66,10 @@ impl ServedCertificates {
         self.history.lock().0.clone()
     }
 
-    /// Serves these certificates from now on.
+    /// Replaces the certificates to serve. Builds the TLS settings of new certificates only, and keeps those of known ones.
     ///
     /// # Errors
-    /// Fails if one of them can't be used; the old ones stay.
+    /// Fails if one of the certificates can't be used. The replica then continues to serve the old ones.
     fn set(&self, history: CertificateHistory) -> io::Result<()> {
         if history == self.known() {
             return Ok(());
@@ -118,7 +120,8 @@ impl From<CallError> for KeepError {
 }
 
 impl CertificateKeeper {
-    /// Creates the keeper of an operator in a namespace. `client` writes without the lead.
+    /// Creates the keeper of the certificates of an operator. `namespace` is that of the Service and the Secret. `client` also writes in
+    /// replicas that are not the leader, since each replica serves webhooks. A certificate is for the names of the Service in the cluster.
     pub(crate) fn new(
         client: Client,
         (operator, namespace): (&str, &str),
@@ -149,10 +152,11 @@ impl CertificateKeeper {
         self.served.clone()
     }
 
-    /// Keeps the certificates current for ever. After an error, and while a configuration is missing, it tries again after a second,
-    /// then after twice the time, at most a minute.
+    /// Refreshes the certificates periodically, at least once a minute; never returns. While the API server does not trust the served
+    /// certificate, it tries again after a second, and then after twice the time before, up to the normal period. An error of a refresh is
+    /// logged.
     pub(crate) async fn run(&self) {
-        // Often enough within the lifetime of a certificate, also if that is short.
+        // Often enough within the lifetime of a certificate, even a short one.
         let period = (self.lifetime / 1000).clamp(MIN_PERIOD, MAX_PERIOD);
         let mut retry = MIN_PERIOD;
         loop {
@@ -166,10 +170,11 @@ impl CertificateKeeper {
         }
     }
 
-    /// Reads the certificates, renews them if that is due, serves them, and makes the API server trust them.
+    /// Reads the certificates from the Secret, renews them if that is due, serves them, and writes their authorities to all webhook
+    /// configurations of the operator. An error in one configuration does not keep it from trying the others.
     ///
     /// # Errors
-    /// Fails if a call or a certificate fails. The certificates that are served already stay.
+    /// Fails if a call to the API server fails or a certificate can't be used. The replica then continues to serve certificates.
     pub(super) async fn refresh(&self) -> Result<(), KeepError> {
         let history = self.read_or_renew().await?;
         self.served.set(history.clone())?;
@@ -191,7 +196,8 @@ impl CertificateKeeper {
         Ok(())
     }
 
-    /// Sets the authorities in a configuration. If another replica changes it at the same time, its result is looked at again.
+    /// Writes the authorities to one webhook configuration. After a write conflict with another client it reads the configuration and tries
+    /// again, up to `MAX_ATTEMPTS` times. Returns whether all webhooks of the operator have the authorities now.
     async fn trust(&self, configuration: &Configuration, bundle: &Bundle) -> Result<bool, CallError> {
         let mut attempts = 1;
         loop {
@@ -202,7 +208,8 @@ impl CertificateKeeper {
         }
     }
 
-    /// Returns the stored certificates, after it has renewed them if that is due.
+    /// Returns the certificates in the Secret. If a renewal is due, or the Secret is missing or has certificates that can't be used, it
+    /// writes the Secret first. If another replica writes at the same time, it reads again, up to `MAX_ATTEMPTS` times.
     async fn read_or_renew(&self) -> Result<CertificateHistory, KeepError> {
         for _ in 0..MAX_ATTEMPTS {
             let stored = self.secret.read().await?;

@@ -39,11 +39,13 @@ impl CertificateSecret {
         Self { client, kind: kind_of::<Secret>(), namespace, name, operator }
     }
 
+    /// Returns the target of a call: an object of the kind Secret in the namespace of the operator.
     fn target<'a>(&'a self, name: &'a str) -> Target<'a> {
         Target { kind: &self.kind, namespace: Some(&self.namespace), name }
     }
 
-    /// Reads the Secret; `None` if it does not exist.
+    /// Reads the Secret; `None` if it does not exist. If its data can't be decoded, it logs a warning, and the result has no
+    /// certificates. Certificates that can't be used are left out.
     ///
     /// # Errors
     /// Fails if the call fails.
@@ -70,7 +72,8 @@ impl CertificateSecret {
         Ok(Some(StoredSecret { object, history, has_unusable: unusable > 0 }))
     }
 
-    /// Writes the certificates, unless another replica has written since `stored` was read. Returns whether they are written.
+    /// Writes the certificates to the Secret: replaces `stored`, the Secret that was read, or creates the Secret if there was none. Returns
+    /// false if another replica has written, created or deleted the Secret meanwhile; then the caller must read it again.
     ///
     /// # Errors
     /// Fails if the call fails for another reason.
@@ -106,6 +109,7 @@ impl CertificateSecret {
         }
     }
 
+    /// Returns the error of a write whose data can't be encoded as JSON.
     fn encoding_error(&self, error: serde_json::Error) -> CallError {
         self.target(&self.name).call_error(crate::shape::Verb::Update, "", kube::Error::SerdeError(error))
     }

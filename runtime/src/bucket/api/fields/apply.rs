@@ -23,8 +23,9 @@ pub(crate) enum AppliedFields {
     Conflicts(Vec<(String, String)>),
 }
 
-/// Applies an object by the manager of the writer. `live` is `None` if the apply creates the object. With `force`, the manager takes
-/// the fields of others that it changes.
+/// Merges the `applied` object into the `live` one and updates `managedFields`; `live` is `None` if the apply creates the object. If the
+/// apply changes fields that other managers own, it returns the conflicts; with `force`, it takes these fields from the other managers
+/// instead.
 pub(crate) fn apply(writer: FieldWriter<'_>, live: Option<&Value>, applied: &Value, force: bool) -> AppliedFields {
     let (root, empty) = (writer.root(), writer.empty_object());
     let mut live_object = live.unwrap_or(&empty).clone();
@@ -35,13 +36,14 @@ pub(crate) fn apply(writer: FieldWriter<'_>, live: Option<&Value>, applied: &Val
     }
     let api_version = writer.kind.kind.api_version();
     let manager = ManagerEntry::new(writer.manager, APPLY, &api_version, writer.subresource);
+    // The manager owns exactly the fields of the applied object, in place of those of its last apply.
     let set = fields_in(root, applied).without(&writer.ignored());
     let before = managers.entries.get(&manager).cloned();
     let time = before.as_ref().map(|owned| owned.time.clone()).unwrap_or_default();
     managers.entries.insert(manager.clone(), OwnedFields { api_version, time, set });
     let mut new = merged(root, &live_object, applied);
     if let Some(before) = before.filter(|before| !before.set.is_empty()) {
-        new = without_given_up_fields(root, &new, &managers, &before.set);
+        new = without_abandoned_fields(root, &new, &managers, &before.set);
     }
     let changes = writer.changes(&live_object, &new);
     let changed = changes.modified.union(&changes.added);
@@ -55,6 +57,7 @@ pub(crate) fn apply(writer: FieldWriter<'_>, live: Option<&Value>, applied: &Val
             changes.take_from(&mut owned.set);
         }
     }
+    // The time of the entry changes only if the apply changes the object.
     let is_changed = new != live_object;
     if let Some(owned) = managers.entries.get_mut(&manager) {
         owned.set.subtract(&UNOWNED);
@@ -67,7 +70,8 @@ pub(crate) fn apply(writer: FieldWriter<'_>, live: Option<&Value>, applied: &Val
     AppliedFields::Object(new)
 }
 
-/// Returns the changed fields that a manager owns, each with the description of the manager.
+/// Returns the changed fields that a manager owns, as pairs of the description of the manager, as kube-apiserver has it in messages, and
+/// the path of the field.
 fn conflicts_with(manager: &ManagerEntry, owned: &OwnedFields, changed: &FieldSet) -> Vec<(String, String)> {
     let mut description = format!("{:?}", manager.name);
     if !manager.subresource.is_empty() {
@@ -80,20 +84,21 @@ fn conflicts_with(manager: &ManagerEntry, owned: &OwnedFields, changed: &FieldSe
     paths.into_iter().map(|path| (description.clone(), path)).collect()
 }
 
-/// Removes the fields that the manager has applied before and does not apply any more, unless another manager owns them.
+/// Returns the merged object without the fields that the manager has applied before (`last`) and no longer applies, unless a manager owns
+/// them or fields below them.
 ///
 /// Source: `prune` of `sigs.k8s.io/structured-merge-diff/merge`.
-fn without_given_up_fields(root: FieldType<'_>, merged: &Value, managers: &FieldManagers, last: &FieldSet) -> Value {
+fn without_abandoned_fields(root: FieldType<'_>, merged: &Value, managers: &FieldManagers, last: &FieldSet) -> Value {
     let named = |set: &FieldSet| with_named_fields(root, set);
     let fields_of = |object: &Value| named(&fields_in(root, object));
     let (last, all) = (named(last), fields_of(merged));
     let without_last = without_fields(root, merged, &last).unwrap_or_default();
     let mut owned = FieldSet::default();
     managers.entries.values().for_each(|fields| owned.extend(&fields.set));
-    // What is below a removed field and has an owner stays.
+    // The removal of a field also removes the fields below it. Those that have an owner stay.
     let kept = fields_of(&without_last).union(&named(&owned));
     let with_owned = without_fields(root, merged, &all.difference(&kept)).unwrap_or_default();
-    // What the manager has not applied before stays, even without an owner.
+    // A field that the last apply of the manager did not have stays, even if it has no owner.
     let removed = all.difference(&fields_of(&with_owned)).intersection(&last);
     without_fields(root, merged, &removed).unwrap_or_default()
 }

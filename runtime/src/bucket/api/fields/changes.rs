@@ -15,7 +15,7 @@ pub(super) struct FieldChanges {
     pub(super) removed: FieldSet,
 }
 
-/// The change of a value itself, apart from those of its parts.
+/// The change of a value itself, apart from the changes of its fields or items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ValueChange {
     None,
@@ -32,7 +32,7 @@ impl FieldChanges {
         changes
     }
 
-    /// Leaves out some fields, with all that is below them.
+    /// Returns the changes without the ignored fields and the fields below them.
     pub(super) fn without(self, ignored: &FieldSet) -> Self {
         Self {
             added: self.added.without(ignored),
@@ -41,28 +41,29 @@ impl FieldChanges {
         }
     }
 
-    /// Removes the changed fields from those that a manager owns.
+    /// Removes the changed fields from the set of fields that a manager owns.
     pub(super) fn take_from(&self, owned: &mut FieldSet) {
         [&self.added, &self.modified, &self.removed].into_iter().for_each(|changed| owned.subtract(changed));
     }
 
-    /// Records the changes of two values, one of which may be absent, and returns the change of the value itself.
+    /// Records the differences between the fields or items of two values, and returns the change of the value itself. An absent value is
+    /// `None`; at least one value is present.
     fn compare(&mut self, value_type: FieldType<'_>, old: Option<&Value>, new: Option<&Value>) -> ValueChange {
-        let (was, is) = (value_type.structure(old), value_type.structure(new));
+        let (old_structure, new_structure) = (value_type.structure(old), value_type.structure(new));
         if new.is_none() {
-            return self.compare_parts(was, value_type, old, new);
+            return self.compare_parts(old_structure, value_type, old, new);
         }
-        if old.is_none() || has_same_form(was, is) {
-            return self.compare_parts(is, value_type, old, new);
+        if old.is_none() || is_same_structure(old_structure, new_structure) {
+            return self.compare_parts(new_structure, value_type, old, new);
         }
-        // A value of another structure: its parts of before are removed, and it has new ones.
-        self.compare_parts(was, value_type, old, new);
-        self.compare_parts(is, value_type, old, new);
+        // The structure has changed, for example from a map to a scalar: all old parts are removed, and all new parts are added.
+        self.compare_parts(old_structure, value_type, old, new);
+        self.compare_parts(new_structure, value_type, old, new);
         ValueChange::Modified
     }
 
-    /// Records the changes of the parts of two values, and returns the change of the value itself. A value of another structure has no
-    /// parts.
+    /// Compares the parts of two values (the fields of a map, or the items of a list) by this structure, and returns the change of the
+    /// value itself. A value that does not have this structure counts as a value without parts.
     fn compare_parts(
         &mut self,
         structure: FieldStructure<'_>,
@@ -73,25 +74,26 @@ impl FieldChanges {
         match structure {
             FieldStructure::Atomic => return atomic_change(old, new),
             FieldStructure::Items(list) => {
-                let (was, is) = (identified_items(list, old), identified_items(list, new));
-                if was.is_empty() && is.is_empty() {
+                let (old_items, new_items) = (identified_items(list, old), identified_items(list, new));
+                if old_items.is_empty() && new_items.is_empty() {
                     return atomic_change(old, new);
                 }
                 let mut pairs = BTreeMap::<String, (Option<&Value>, Option<&Value>)>::new();
-                was.into_iter().for_each(|(step, item)| pairs.entry(step).or_default().0 = Some(item));
-                is.into_iter().for_each(|(step, item)| pairs.entry(step).or_default().1 = Some(item));
+                old_items.into_iter().for_each(|(step, item)| pairs.entry(step).or_default().0 = Some(item));
+                new_items.into_iter().for_each(|(step, item)| pairs.entry(step).or_default().1 = Some(item));
                 for (step, (old, new)) in pairs {
                     self.compare_part(&step, item_type(list), old, new);
                 }
             }
             FieldStructure::Fields => {
-                let (was, is) = (fields_of(old), fields_of(new));
-                if was.is_none() && is.is_none() {
+                let (old_fields, new_fields) = (fields_of(old), fields_of(new));
+                if old_fields.is_none() && new_fields.is_none() {
                     return atomic_change(old, new);
                 }
-                let names = was.into_iter().chain(is).flat_map(|fields| fields.keys());
+                let names = old_fields.into_iter().chain(new_fields).flat_map(|fields| fields.keys());
                 for name in names.collect::<std::collections::BTreeSet<_>>() {
-                    let (old, new) = (was.and_then(|fields| fields.get(name)), is.and_then(|fields| fields.get(name)));
+                    let old = old_fields.and_then(|fields| fields.get(name));
+                    let new = new_fields.and_then(|fields| fields.get(name));
                     self.compare_part(&field_step(name), value_type.field(name).0, old, new);
                 }
             }
@@ -103,7 +105,7 @@ impl FieldChanges {
         }
     }
 
-    /// Records the change of a field or item, and the changes below it.
+    /// Records the change of the field or item at a step, and the changes below it.
     fn compare_part(&mut self, step: &str, part: FieldType<'_>, old: Option<&Value>, new: Option<&Value>) {
         if old == new {
             return;
@@ -116,7 +118,8 @@ impl FieldChanges {
     }
 }
 
-fn has_same_form(one: FieldStructure<'_>, other: FieldStructure<'_>) -> bool {
+/// Returns whether two structures are the same variant, whatever lists they have.
+fn is_same_structure(one: FieldStructure<'_>, other: FieldStructure<'_>) -> bool {
     std::mem::discriminant(&one) == std::mem::discriminant(&other)
 }
 

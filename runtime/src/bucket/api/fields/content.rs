@@ -6,14 +6,14 @@ use super::{
 };
 use serde_json::{Map, Value};
 
-/// Returns the set of all fields of an object.
+/// Returns the set of all fields of an object, as a manager that applies the object owns them.
 pub(super) fn fields_in(root: FieldType<'_>, object: &Value) -> FieldSet {
     let mut set = FieldSet::default();
     collect(root, object, &mut set);
     set
 }
 
-/// Collects the fields of a value, and returns whether the value is atomic.
+/// Adds the fields below a value to the set, and returns whether the value is atomic, so that it is owned as a whole.
 fn collect(value_type: FieldType<'_>, value: &Value, set: &mut FieldSet) -> bool {
     match value_type.structure(Some(value)) {
         FieldStructure::Atomic => return true,
@@ -30,7 +30,8 @@ fn collect(value_type: FieldType<'_>, value: &Value, set: &mut FieldSet) -> bool
                 let mut nested = FieldSet::default();
                 let is_atomic = collect(field, value, &mut nested);
                 let is_empty = value.is_null() || value.as_object().is_some_and(Map::is_empty);
-                // The keys of a map are members, and a field that the schema names is the sum of its parts.
+                // A key of a map is itself in the set. A field that the schema names is in the set only by the fields below it, unless it
+                // is atomic, null or an empty map.
                 set.insert(&field_step(name), is_atomic || is_empty || !is_named, nested);
             }
         }
@@ -38,7 +39,7 @@ fn collect(value_type: FieldType<'_>, value: &Value, set: &mut FieldSet) -> bool
     false
 }
 
-/// Returns the set, with the fields that the schema names and that have a member below them as further members.
+/// Returns the set, extended by each field that the schema names and below which the set has fields.
 pub(super) fn with_named_fields(value_type: FieldType<'_>, set: &FieldSet) -> FieldSet {
     let mut result = FieldSet::default();
     for (step, node) in set.level() {
@@ -49,7 +50,7 @@ pub(super) fn with_named_fields(value_type: FieldType<'_>, set: &FieldSet) -> Fi
     result
 }
 
-/// Returns a value without the fields of a set; `None` if nothing is left of it.
+/// Returns a value without the fields of the set `removed` and all fields below them; `None` if the value is empty then.
 pub(super) fn without_fields(value_type: FieldType<'_>, value: &Value, removed: &FieldSet) -> Option<Value> {
     let part = |step: &str, part_type: FieldType<'_>, part: &Value| match removed.get(step) {
         None => Some(part.clone()),
@@ -57,7 +58,7 @@ pub(super) fn without_fields(value_type: FieldType<'_>, value: &Value, removed: 
         Some(node) => Some(without_fields(part_type, part, &node.nested).unwrap_or_default()),
     };
     match value_type.structure(Some(value)) {
-        // A set with fields below an atomic value does not fit it: a scalar stays, a list or map is removed as a whole.
+        // The set has fields below this value although it is atomic: a scalar stays, and a list or map is removed as a whole.
         FieldStructure::Atomic => (!value.is_object() && !value.is_array()).then(|| value.clone()),
         FieldStructure::Items(list) => {
             let items = value.as_array()?.iter().filter_map(|item| match item_step(list, item) {

@@ -54,7 +54,7 @@ impl FieldSet {
         self.nodes.is_empty()
     }
 
-    /// Adds a field, if it is a member or has members below it.
+    /// Adds the field at a step if `is_member` is true, and the `nested` fields below it.
     pub(super) fn insert(&mut self, step: &str, is_member: bool, nested: Self) {
         let node = FieldNode { is_member, nested };
         if node.is_empty() {
@@ -91,7 +91,7 @@ impl FieldSet {
         union
     }
 
-    /// Removes the fields of another set. A field below one of them stays, unless it is in the other set, too.
+    /// Removes the fields of another set from this one. The fields below a removed field stay, unless the other set has them, too.
     pub(super) fn subtract(&mut self, other: &Self) {
         for (step, removed) in &other.nodes {
             if let Some(own) = self.nodes.get_mut(step) {
@@ -111,20 +111,20 @@ impl FieldSet {
         difference
     }
 
-    /// Returns the fields of this set without those of another and all fields below them.
+    /// Returns this set without the fields of another set and without all fields below those.
     pub(super) fn without(&self, other: &Self) -> Self {
-        let mut kept = Self::default();
+        let mut remaining = Self::default();
         for (step, node) in &self.nodes {
             match other.nodes.get(step) {
-                None => kept.insert(step, node.is_member, node.nested.clone()),
+                None => remaining.insert(step, node.is_member, node.nested.clone()),
                 Some(removed) if removed.is_member => {}
-                Some(removed) => kept.insert(step, node.is_member, node.nested.without(&removed.nested)),
+                Some(removed) => remaining.insert(step, node.is_member, node.nested.without(&removed.nested)),
             }
         }
-        kept
+        remaining
     }
 
-    /// Returns the fields that are in both sets.
+    /// Returns the set of the fields that are in both sets.
     pub(super) fn intersection(&self, other: &Self) -> Self {
         let mut shared = Self::default();
         for (step, node) in &self.nodes {
@@ -143,7 +143,7 @@ impl FieldSet {
         paths
     }
 
-    /// Adds the paths of the fields of this level and of the levels below, each with a prefix.
+    /// Adds the paths of all fields of the set to `paths`. `prefix` is the path of the field that contains this level.
     fn add_paths(&self, prefix: &str, paths: &mut Vec<String>) {
         for (step, node) in &self.nodes {
             let path = match step.strip_prefix("f:") {
@@ -168,7 +168,7 @@ impl FieldSet {
         Some(set)
     }
 
-    /// Encodes the set as `FieldsV1`. A member with members below it has a field `.`.
+    /// Encodes the set as `FieldsV1`. As `FieldsV1` requires, a field that is in the set together with fields below it has the key `.`.
     pub(super) fn encode(&self) -> Value {
         let encode = |(step, node): (&String, &FieldNode)| {
             let mut nested = node.nested.encode();
@@ -201,11 +201,11 @@ mod tests {
     #[test]
     fn a_difference_keeps_what_is_below_a_removed_field() {
         let all = set(&json!({"f:spec": {".": {}, "f:a": {".": {}, "f:b": {}}}, "f:c": {}}));
-        let some = FieldSet::from_paths(&[&["spec", "a"], &["c"]]);
-        assert_eq!(all.difference(&some).encode(), json!({"f:spec": {".": {}, "f:a": {"f:b": {}}}}));
-        assert_eq!(all.without(&some).encode(), json!({"f:spec": {}}));
-        assert_eq!(all.intersection(&some), some);
-        assert_eq!(all.union(&some), all);
-        assert_eq!(some.paths(), [".c", ".spec.a"]);
+        let removed = FieldSet::from_paths(&[&["spec", "a"], &["c"]]);
+        assert_eq!(all.difference(&removed).encode(), json!({"f:spec": {".": {}, "f:a": {"f:b": {}}}}));
+        assert_eq!(all.without(&removed).encode(), json!({"f:spec": {}}));
+        assert_eq!(all.intersection(&removed), removed);
+        assert_eq!(all.union(&removed), all);
+        assert_eq!(removed.paths(), [".c", ".spec.a"]);
     }
 }

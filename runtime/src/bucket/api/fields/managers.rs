@@ -1,7 +1,7 @@
 //! `FieldManagers`: the entries of `metadata.managedFields`, with the fields that each manager owns.
 
 use super::field_set::FieldSet;
-use crate::bucket::api::object::{at, is_same_but_for, metadata_mut, set, text};
+use crate::bucket::api::object::{at, is_equal_ignoring, metadata_mut, set, text};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -41,14 +41,14 @@ pub(super) struct FieldManagers {
 }
 
 impl ManagerEntry {
-    /// Returns the entry of a manager for writes of the object, or of a subresource.
+    /// Returns the key of the entry of a manager for an operation on the object or on a subresource.
     pub(super) fn new(name: &str, operation: &str, api_version: &str, subresource: &str) -> Self {
         let version = if operation == APPLY { "" } else { api_version };
         let [operation, name, version, subresource] = [operation, name, version, subresource].map(str::to_owned);
         Self { operation, name, version, subresource }
     }
 
-    /// Decodes an entry of `managedFields`: the manager, and the fields that it owns. `None` if the entry is invalid.
+    /// Decodes an entry of `managedFields`: its key, and the fields that the manager owns. `None` if the entry is invalid.
     fn decode(entry: &Value) -> Option<(Self, OwnedFields)> {
         let field = |name: &str| text(entry, &[name]);
         let (operation, api_version) = (field("operation"), field("apiVersion"));
@@ -84,7 +84,7 @@ impl ManagerEntry {
 }
 
 impl FieldManagers {
-    /// Reads the entries of an object; `None` if one is not valid.
+    /// Reads `managedFields` of an object; `None` if an entry is invalid.
     pub(super) fn of(object: &Value) -> Option<Self> {
         let entries = match at(object, &["metadata", "managedFields"]) {
             Some(entries) => entries.as_array()?.as_slice(),
@@ -98,7 +98,7 @@ impl FieldManagers {
         self.entries.is_empty()
     }
 
-    /// Writes the entries into an object, in the order of kube-apiserver: applies before updates, the oldest first.
+    /// Sets `managedFields` of an object. The entries are in the order of kube-apiserver: applies before updates, and the oldest first.
     pub(super) fn write_to(&self, object: &mut Value) {
         let metadata = metadata_mut(object);
         if self.is_empty() {
@@ -116,7 +116,8 @@ impl FieldManagers {
         self.entries.retain(|_, owned| !owned.set.is_empty());
     }
 
-    /// Merges the oldest entries of updates if there are too many.
+    /// Merges the oldest entries of updates if there are more than [`MAX_UPDATES`]. The merged entries have the manager `ancient-changes`,
+    /// and there is one for each API version.
     pub(super) fn cap_updates(&mut self) {
         let updates = self.entries.iter().filter(|(manager, _)| manager.operation == UPDATE);
         let mut updates: Vec<(String, ManagerEntry)> =
@@ -125,7 +126,7 @@ impl FieldManagers {
             return;
         }
         updates.sort();
-        // The merged entry takes the place of one of them.
+        // The merged entry counts, too: one entry more than the surplus is merged.
         updates.truncate(updates.len() + 1 - MAX_UPDATES);
         for (_, manager) in updates {
             let Some(owned) = self.entries.remove(&manager) else { continue };
@@ -146,7 +147,8 @@ pub(super) fn clear(object: &mut Value) {
     metadata_mut(object).remove("managedFields");
 }
 
-/// Removes the entries for all but subresources: another client has written the object, and did not say what it changed.
+/// Removes the entries of `managedFields` that are for the object itself, and keeps those for subresources. Another client has changed the
+/// desired state, and it is not known which fields the managers still own.
 pub(crate) fn disown_desired_state(object: &mut Value) {
     let metadata = metadata_mut(object);
     let Some(Value::Array(entries)) = metadata.get_mut("managedFields") else { return };
@@ -156,7 +158,8 @@ pub(crate) fn disown_desired_state(object: &mut Value) {
     }
 }
 
-/// Restores `managedFields` of before if a write changes nothing but their times.
+/// Restores the old `managedFields` if the new object differs from the old one only in their times, so that a write without an effect does
+/// not change the object.
 pub(crate) fn keep_times(old: &Value, new: &mut Value) {
     let without_times = |object: &Value| {
         let mut managers = FieldManagers::of(object)?;
@@ -164,7 +167,7 @@ pub(crate) fn keep_times(old: &Value, new: &mut Value) {
         Some(managers)
     };
     let ignored = ["managedFields", "resourceVersion"];
-    let is_same = is_same_but_for(old, new, &ignored)
+    let is_same = is_equal_ignoring(old, new, &ignored)
         && without_times(old).is_some_and(|managers| without_times(new) == Some(managers));
     if is_same {
         let before = at(old, &["metadata", "managedFields"]).cloned();

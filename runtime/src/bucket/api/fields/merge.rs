@@ -1,4 +1,4 @@
-//! Merges an applied object into a live one.
+//! Merges an applied object into a live one, as server-side apply does: by fields and by the keys of list items.
 
 use super::structure::{FieldStructure, FieldType, fields_of, identified_items, item_step, item_type};
 use opgen_schema::List;
@@ -10,8 +10,8 @@ pub(super) fn merged(root: FieldType<'_>, live: &Value, applied: &Value) -> Valu
     merge(root, Some(live), Some(applied)).unwrap_or_default()
 }
 
-/// Merges an applied value into the live one: fields and identified items one by one; another applied value replaces the live
-/// one. `None` if there is neither.
+/// Merges an applied value into a live one. Maps are merged field by field, and lists with keys item by item; any other applied value
+/// replaces the live one. `None` if both are absent.
 fn merge(value_type: FieldType<'_>, live: Option<&Value>, applied: Option<&Value>) -> Option<Value> {
     let (Some(live), Some(applied)) = (live, applied) else { return applied.or(live).cloned() };
     match (value_type.structure(Some(live)), value_type.structure(Some(applied))) {
@@ -21,7 +21,7 @@ fn merge(value_type: FieldType<'_>, live: Option<&Value>, applied: Option<&Value
     }
 }
 
-/// Merges two objects; `None` if no field is left.
+/// Merges two maps field by field; `None` if the result is empty.
 fn merge_fields(value_type: FieldType<'_>, live: &Value, applied: &Value) -> Option<Value> {
     let (live_fields, applied_fields) = (fields_of(Some(live)), fields_of(Some(applied)));
     if live_fields.is_none() && applied_fields.is_none() {
@@ -38,7 +38,7 @@ fn merge_fields(value_type: FieldType<'_>, live: &Value, applied: &Value) -> Opt
     (!fields.is_empty()).then_some(Value::Object(fields))
 }
 
-/// Merges two lists by the steps of their items; `None` if no item is left.
+/// Merges two lists by the steps of their items, which identify an item by its keys or its value; `None` if the result is empty.
 ///
 /// The applied items keep their order, and the others stay where they are in the live list. The live list may have an item several times;
 /// an applied item replaces all of them.
@@ -53,7 +53,8 @@ fn merge_items(list: &List, live: &Value, applied: &Value) -> Option<Value> {
     live_items.iter().for_each(|(step, item)| live_by_step.entry(step).or_default().push(item));
     let merge_item = |step: &str, item: &Value| {
         let live = live_by_step.get(step).and_then(|items| match items.as_slice() {
-            [one] => Some(*one),
+            [only] => Some(*only),
+            // Of several live items with this step, none is merged: the applied item replaces them.
             _ => None,
         });
         merge(item_type(list), live, Some(item))
@@ -73,8 +74,11 @@ enum OrderedItem<'a> {
     Applied(&'a str, &'a Value),
 }
 
-/// Returns the items of both lists in the order of the merged one, as [`merge_items`] describes it. `is_live` returns whether the live list
+/// Returns the items of the merged list in their order: applied items keep the order of the applied list, and the other items keep their
+/// places in the live list. Both lists are pairs of the step that identifies an item and the item. `is_live` returns whether the live list
 /// has an item with the step.
+///
+/// Source: the merge of lists in `sigs.k8s.io/structured-merge-diff/typed`.
 fn merged_order<'a>(
     live: &'a [(String, &Value)],
     applied: &'a [(String, &Value)],
@@ -84,20 +88,20 @@ fn merged_order<'a>(
     // The applied items that are in the live list, too, in the order in which they are placed.
     let mut shared: VecDeque<&str> =
         applied.iter().map(|(step, _)| step.as_str()).filter(|step| is_live(step)).collect();
-    let (mut live, mut rest) = (live, applied);
-    let mut order = Vec::with_capacity(live.len().max(rest.len()));
+    let (mut live, mut remaining) = (live, applied);
+    let mut order = Vec::with_capacity(live.len().max(remaining.len()));
     let mut placed: Vec<&str> = Vec::new();
     loop {
-        if let ([(step, _), live_tail @ ..], [(next, item), tail @ ..]) = (live, rest) {
+        if let ([(step, _), live_tail @ ..], [(next, item), tail @ ..]) = (live, remaining) {
             if step == next {
                 placed.push(next);
                 order.push(OrderedItem::Applied(next, item));
                 shared.pop_front();
-                (live, rest) = (live_tail, tail);
+                (live, remaining) = (live_tail, tail);
                 continue;
             }
             if is_applied(step) && shared.front().is_some_and(|next| next != step) {
-                // The applied list has the item at another place, which counts.
+                // The next shared item is another one: this item is placed where the applied list has it.
                 live = live_tail;
                 continue;
             }
@@ -112,17 +116,17 @@ fn merged_order<'a>(
                 live = live_tail;
             }
         }
-        match rest {
+        match remaining {
             [(step, item), tail @ ..] => {
                 placed.push(step);
                 order.push(OrderedItem::Applied(step, item));
                 if shared.front().is_some_and(|next| next == step) {
                     shared.pop_front();
                 }
-                rest = tail;
+                remaining = tail;
             }
             [] if live.is_empty() => return order,
-            // What is left of the live list is placed already.
+            // All applied items are placed. The next turns place or skip the further live items.
             [] => {}
         }
     }

@@ -24,7 +24,8 @@ pub(super) enum FieldStructure<'a> {
 }
 
 impl<'a> FieldType<'a> {
-    /// Returns the structure of a value, or that of an absent value.
+    /// Returns how a value of this type is compared and merged: as a whole, item by item, or field by field. Without a schema, the value
+    /// itself decides; an absent value counts as a map of fields then.
     pub(super) fn structure(self, value: Option<&Value>) -> FieldStructure<'a> {
         let schema = match self {
             Self::Root(_) => return FieldStructure::Fields,
@@ -44,7 +45,7 @@ impl<'a> FieldType<'a> {
         }
     }
 
-    /// Returns the type of a field, and whether the schema names it: the keys of a map have no names there.
+    /// Returns the type of a field, and whether the schema names the field. It does not name the keys of a map (`additionalProperties`).
     pub(super) fn field(self, name: &str) -> (Self, bool) {
         let schema = match self {
             Self::Root(_) if name == "metadata" => return (Self::Known(metadata_schema()), true),
@@ -77,7 +78,8 @@ pub(super) fn item_type(list: &List) -> FieldType<'_> {
     FieldType::Known(&list.items)
 }
 
-/// Returns the step that identifies an item of a list; `None` if it can't be identified.
+/// Returns the step that identifies an item of a list, as in `FieldsV1`: `k:{"key":"value"}` in a list with keys, and `v:"item"` in a set.
+/// Returns `None` for an item without any of the keys, and for an item of a set that is no scalar.
 pub(super) fn item_step(list: &List, item: &Value) -> Option<String> {
     let ListKind::Map(keys) = &list.kind else {
         return (!item.is_object() && !item.is_array() && !item.is_null()).then(|| format!("v:{item}"));
@@ -91,7 +93,8 @@ pub(super) fn item_step(list: &List, item: &Value) -> Option<String> {
     (!pairs.is_empty()).then(|| format!("k:{{{}}}", pairs.join(",")))
 }
 
-/// Returns the items of a list with their steps; without those that can't be identified, and those of which an earlier item has the step.
+/// Returns the items of a list with the steps that identify them. Leaves out items without a step and items with the step of an earlier
+/// item.
 pub(super) fn identified_items<'v>(list: &List, value: Option<&'v Value>) -> Vec<(String, &'v Value)> {
     let mut items: Vec<(String, &Value)> = Vec::new();
     for item in value.and_then(Value::as_array).into_iter().flatten() {

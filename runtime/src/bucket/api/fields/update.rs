@@ -47,7 +47,8 @@ impl<'a> FieldWriter<'a> {
         FieldType::Root(self.kind.schema.as_deref())
     }
 
-    /// Returns the fields that the write does not change, whatever it has for them.
+    /// Returns the fields that the write can't change: a write of the status changes only the status, and any other write of a kind with a
+    /// status subresource does not change the status.
     pub(super) fn ignored(&self) -> FieldSet {
         match self.subresource {
             "status" => FieldSet::from_paths(&[&["metadata"], &["spec"]]),
@@ -66,7 +67,8 @@ impl<'a> FieldWriter<'a> {
         json!({"apiVersion": self.kind.kind.api_version(), "kind": self.kind.kind.kind})
     }
 
-    /// Returns the managers after `name` has changed `old` to `new`.
+    /// Returns the managers after the manager `name` has changed `old` to `new`: all managers lose the changed fields, and `name` gets
+    /// those that were added or modified.
     pub(super) fn update_managers(
         &self,
         mut managers: FieldManagers,
@@ -81,8 +83,8 @@ impl<'a> FieldWriter<'a> {
         if !gained.is_empty() {
             let api_version = self.kind.kind.api_version();
             let manager = ManagerEntry::new(name, UPDATE, &api_version, self.subresource);
-            let none = || OwnedFields { api_version, time: String::new(), set: FieldSet::default() };
-            let owned = managers.entries.entry(manager).or_insert_with(none);
+            let empty = || OwnedFields { api_version, time: String::new(), set: FieldSet::default() };
+            let owned = managers.entries.entry(manager).or_insert_with(empty);
             owned.set.extend(&gained);
             self.now.clone_into(&mut owned.time);
         }
@@ -91,9 +93,11 @@ impl<'a> FieldWriter<'a> {
     }
 }
 
-/// Assigns the fields that a write changes to its manager. `old` is `None` for a new object. `managedFields` that the write sends replace
-/// the stored ones, and one empty entry resets them; writes of a subresource can do neither. In contrast to Kubernetes, an object without
-/// managers gets one by its next write: other clients of a bucket put objects that name none.
+/// Updates `managedFields` of `new`: the manager of the write owns the fields that it changes. `old` is `None` for a new object.
+///
+/// If `new` has `managedFields`, they replace the stored ones, and a single empty entry removes all managers; a write of a subresource can
+/// do neither. In contrast to Kubernetes, the first write to an object without managers adds its manager: other clients of a bucket write
+/// objects without `managedFields`.
 pub(crate) fn update(writer: FieldWriter<'_>, old: Option<&Value>, new: &mut Value) {
     let live = || old.and_then(FieldManagers::of).unwrap_or_default();
     let resets = writer.subresource.is_empty() && requests_reset(new);
@@ -113,8 +117,8 @@ pub(crate) fn update(writer: FieldWriter<'_>, old: Option<&Value>, new: &mut Val
     managers.write_to(new);
 }
 
-/// Returns whether an object asks for a reset of its managers, by one empty entry.
+/// Returns whether an object requests that all managers are removed: `managedFields` is a list with a single empty entry.
 fn requests_reset(object: &Value) -> bool {
     let entries = at(object, &["metadata", "managedFields"]).and_then(Value::as_array);
-    entries.is_some_and(|entries| matches!(entries.as_slice(), [one] if one.as_object().is_some_and(Map::is_empty)))
+    entries.is_some_and(|entries| matches!(entries.as_slice(), [only] if only.as_object().is_some_and(Map::is_empty)))
 }

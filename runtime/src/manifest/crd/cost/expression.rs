@@ -25,7 +25,8 @@ pub(super) struct Estimate {
     pub(super) unbounded: BTreeSet<(String, &'static str)>,
 }
 
-/// Estimates the cost of `expression` on a value of `schema`; `None` if the expression can't be parsed.
+/// Estimates the worst-case cost of the CEL `expression` on a value of `schema`, whose path is `path`. Returns `None` if the expression is
+/// empty or can't be parsed.
 pub(super) fn estimate(expression: &str, schema: &Value, path: &str) -> Option<Estimate> {
     if expression.trim().is_empty() {
         return None;
@@ -51,12 +52,12 @@ struct CostTerm<'a> {
 }
 
 impl<'a> CostTerm<'a> {
-    /// Creates a computed value, which comes from no field.
+    /// Creates the term of a computed value, which comes from no field.
     fn computed(cost: f64, size: f64) -> Self {
         Self { cost, size, schema: None, path: String::new() }
     }
 
-    /// Creates the access to a part of an object that has this schema, which costs 1.
+    /// Creates the term of an access to the value at `path`, which costs 1 and returns a value of at most the size that its schema allows.
     fn of_schema(schema: Option<&'a Value>, path: String) -> Self {
         let size = schema.map_or(0.0, |schema| size::bound(schema).maximum);
         Self { cost: 1.0, size, schema, path }
@@ -73,7 +74,8 @@ struct ExpressionReader<'t, 'a> {
 }
 
 impl<'a> ExpressionReader<'_, 'a> {
-    /// Reads `condition ? a : b`; the cost is that of the more expensive alternative.
+    /// Reads `condition ? a : b`, or an expression without `?`. The cost is the sum of the condition and the more expensive alternative;
+    /// the result is the larger alternative.
     fn ternary(&mut self) -> Option<CostTerm<'a>> {
         let condition = self.logical()?;
         if !self.consume("?") {
@@ -88,7 +90,7 @@ impl<'a> ExpressionReader<'_, 'a> {
         Some(if yes.size >= no.size { CostTerm { cost, ..yes } } else { CostTerm { cost, ..no } })
     }
 
-    /// Reads `a && b` and `a || b`.
+    /// Reads operands joined by `&&` and `||`, and adds up their costs: in the worst case, all operands are evaluated.
     fn logical(&mut self) -> Option<CostTerm<'a>> {
         let mut left = self.relation()?;
         while self.consume("&&") || self.consume("||") {
@@ -97,7 +99,8 @@ impl<'a> ExpressionReader<'_, 'a> {
         Some(left)
     }
 
-    /// Reads comparisons and `in`.
+    /// Reads operands joined by comparisons and `in`. A comparison costs as much as reading the smaller operand, and `in` as much as a
+    /// search of the list or a look-up in the map.
     fn relation(&mut self) -> Option<CostTerm<'a>> {
         let mut left = self.arithmetic()?;
         loop {
@@ -141,6 +144,7 @@ impl<'a> ExpressionReader<'_, 'a> {
         }
         let mut term = self.primary()?;
         loop {
+            // `a.?b` and `a[?b]`, which yield an optional value, cost the same as `a.b` and `a[b]`.
             if self.consume(".") {
                 self.consume("?");
                 let name = self.name()?;
@@ -160,7 +164,7 @@ impl<'a> ExpressionReader<'_, 'a> {
         }
     }
 
-    /// Reads a literal, an identifier, or an expression in brackets.
+    /// Reads a literal, a list, a map, an expression in parentheses, or whatever starts with an identifier.
     fn primary(&mut self) -> Option<CostTerm<'a>> {
         let token = self.tokens.get(self.position)?.clone();
         self.position += 1;
@@ -184,7 +188,8 @@ impl<'a> ExpressionReader<'_, 'a> {
         }
     }
 
-    /// Reads what follows an identifier: a call, the fields of a struct, or nothing for a variable.
+    /// Returns the term of an expression that starts with the identifier `name`: a function call, the creation of a struct, or a variable.
+    /// The parser is behind the identifier. An unknown variable has the size 0.
     fn identifier(&mut self, name: &str) -> Option<CostTerm<'a>> {
         if self.consume("(") {
             return self.function(name);
@@ -193,6 +198,7 @@ impl<'a> ExpressionReader<'_, 'a> {
             let (cost, _) = self.elements("}")?;
             return Some(CostTerm::computed(STRUCT_COST + cost, 0.0));
         }
+        // The innermost variable with this name shadows the others.
         let known = self.variables.iter().rev().find(|(variable, _)| variable == name).map(|(_, term)| term.clone());
         Some(CostTerm { cost: 1.0, ..known.unwrap_or_else(|| CostTerm::computed(1.0, 0.0)) })
     }
@@ -213,7 +219,7 @@ impl<'a> ExpressionReader<'_, 'a> {
         Some((cost, count))
     }
 
-    /// Returns the size of a term, and records its field if the schema doesn't bound it.
+    /// Returns the maximum size of a term. If its schema declares no size bound, records its path and the missing keyword in `unbounded`.
     fn length(&mut self, term: &CostTerm<'a>) -> f64 {
         if let Some(missing) = term.schema.and_then(|schema| size::bound(schema).missing) {
             self.unbounded.insert((term.path.clone(), missing));
@@ -221,19 +227,20 @@ impl<'a> ExpressionReader<'_, 'a> {
         term.size
     }
 
-    /// Returns the size of the smaller term, since a comparison ends with it.
+    /// Returns the size of the smaller term, since a comparison reads no more of the larger one.
     fn shorter(&mut self, left: &CostTerm<'a>, right: &CostTerm<'a>) -> f64 {
         let shorter = if left.size <= right.size { left } else { right };
         self.length(shorter)
     }
 
+    /// Consumes the next token if it is a name, and returns the name.
     fn name(&mut self) -> Option<String> {
         let Some(Token::Name(name)) = self.tokens.get(self.position) else { return None };
         self.position += 1;
         Some(name.clone())
     }
 
-    /// Consumes the next token if it is the given sign or the operator `in`.
+    /// Consumes the next token if it is `operator`: a sign, or the word `in`. Returns whether it was.
     fn consume(&mut self, operator: &str) -> bool {
         let matches = match self.tokens.get(self.position) {
             Some(Token::Sign(sign)) => *sign == operator,
@@ -245,7 +252,7 @@ impl<'a> ExpressionReader<'_, 'a> {
     }
 }
 
-/// Returns the term of a field of `term`.
+/// Returns the term of `term.name`: the field of an object or the value of a map, with the cost of the access added to the cost of `term`.
 fn field<'a>(term: &CostTerm<'a>, name: &str) -> CostTerm<'a> {
     // CEL identifiers can't contain these characters, so rules escape them.
     let plain = name
@@ -262,7 +269,7 @@ fn field<'a>(term: &CostTerm<'a>, name: &str) -> CostTerm<'a> {
     part
 }
 
-/// Returns the term of an item of a list or of a value of a map. Its cost does not include that of `term`.
+/// Returns the term of an item of the list `term` or of a value of the map `term`. Its cost doesn't include the cost of `term`.
 fn element<'a>(term: &CostTerm<'a>) -> CostTerm<'a> {
     let items = term.schema.and_then(|schema| schema.get("items").or_else(|| schema.get("additionalProperties")));
     CostTerm::of_schema(items, super::super::schema::items(&term.path))

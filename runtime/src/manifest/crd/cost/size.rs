@@ -18,12 +18,13 @@ pub(super) struct Bound {
     pub(super) missing: Option<&'static str>,
 }
 
-/// Returns the size bound of a string, list or map. Other values need none.
+/// Returns the size bound of a string, list or map: the bound that the schema declares, or else the number of bytes or elements that fit
+/// into the longest request. Returns 0 for all other values, whose size affects no cost.
 pub(super) fn bound(schema: &Value) -> Bound {
-    let kind = text(schema, "type");
-    // As in the API server: two bytes for the brackets, one for the comma of an item, and six for the quotes, the two characters, the
+    let schema_type = text(schema, "type");
+    // The API server counts two bytes for the brackets, one for the comma of an item, and six for the quotes, the two characters, the
     // colon and the comma of a key.
-    let (keyword, maximum) = match kind {
+    let (keyword, maximum) = match schema_type {
         "array" => ("maxItems", (MAX_REQUEST_BYTES - 2.0) / (minimum_bytes(&schema["items"]) + 1.0)),
         "object" if schema["additionalProperties"].is_object() => {
             ("maxProperties", (MAX_REQUEST_BYTES - 2.0) / (minimum_bytes(&schema["additionalProperties"]) + 6.0))
@@ -36,7 +37,7 @@ pub(super) fn bound(schema: &Value) -> Bound {
     Bound { limit, maximum: limit.unwrap_or_else(|| maximum.floor()), missing: limit.is_none().then_some(keyword) }
 }
 
-/// Returns the size bound of a string in bytes: by its maximum length, its enum or its format.
+/// Returns the size bound of a string in bytes, from its `maxLength`, its longest enum value or its format, in this order.
 fn text_bound(schema: &Value) -> Bound {
     // A character may take four bytes.
     let declared = schema["maxLength"].as_f64().map(|length| length * 4.0);
@@ -51,13 +52,13 @@ fn text_bound(schema: &Value) -> Bound {
     Bound { limit, maximum: limit.unwrap_or(MAX_REQUEST_BYTES - 2.0), missing: limit.is_none().then_some("maxLength") }
 }
 
-/// Returns how many values of this schema fit into one request.
+/// Returns how many values of this schema fit into the longest request, if each has its minimum size.
 pub(super) fn max_per_request(schema: &Value) -> f64 {
     (MAX_REQUEST_BYTES / (minimum_bytes(schema) + 1.0)).floor()
 }
 
-/// Returns the minimum size of a value as JSON, in bytes, as the API server estimates it (`MinSerializedSize` in
-/// `apiserver/pkg/cel/common/schemas.go`).
+/// Returns the minimum size in bytes of a value of this schema as JSON, with the numbers of the API server's estimate (`MinSerializedSize`
+/// in `apiserver/pkg/cel/common/schemas.go`). An object has at least its required fields without a default.
 fn minimum_bytes(schema: &Value) -> f64 {
     if flag(schema, INT_OR_STRING) {
         return 1.0;
@@ -72,14 +73,15 @@ fn minimum_bytes(schema: &Value) -> f64 {
             _ => 2.0,
         },
         "object" => {
-            let required = |name: &String, field: &Value| {
-                field.get("default").is_none() && list(schema, "required").iter().any(|other| other == name)
+            let must_be_set = |name: &String, field: &Value| {
+                field.get("default").is_none() && list(schema, "required").iter().any(|required| required == name)
             };
+            // Four bytes for the quotes, the colon and the comma.
             #[allow(clippy::cast_precision_loss)]
-            let field = |(name, field): (&String, &Value)| {
-                if required(name, field) { name.len() as f64 + minimum_bytes(field) + 4.0 } else { 0.0 }
+            let field_bytes = |(name, field): (&String, &Value)| {
+                if must_be_set(name, field) { name.len() as f64 + minimum_bytes(field) + 4.0 } else { 0.0 }
             };
-            2.0 + entries(schema, "properties").map(field).sum::<f64>()
+            2.0 + entries(schema, "properties").map(field_bytes).sum::<f64>()
         }
         _ => 2.0,
     }

@@ -4,7 +4,7 @@
 use opgen_schema::is_known_format;
 use serde_json::{Map, Value, json};
 
-use super::super::schema::JUNCTORS;
+use super::super::schema::BRANCH_KEYWORDS;
 
 /// The pattern of an IPv4 address as Rust parses it: without leading zeros.
 macro_rules! ipv4 {
@@ -21,14 +21,15 @@ const FORMAT_PATTERNS: [(&str, &str); 3] = [
     ("byte", "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$"),
 ];
 
-/// Replaces or drops a format that the API server doesn't know, and keeps the bounds that it implies. A format on a type without
-/// formats stays, and the linter reports it.
+/// Replaces or removes a format that the API server doesn't know, in a schema and in its branches, and keeps the bounds or the pattern that
+/// the format implies. A format on a list, an object or a boolean stays, and the linter reports it.
 pub(crate) fn fix_format(object: &mut Map<String, Value>) {
     let kind = object.get("type").and_then(Value::as_str).unwrap_or_default().to_owned();
     if let Some(format) = object.get("format").and_then(Value::as_str).map(str::to_owned) {
         if kind == "integer" {
             add_bounds(object, &format);
         }
+        // `schemars` derives the format `ip` for `IpAddr`.
         if kind == "string" && format == "ip" && !object.contains_key("anyOf") {
             let branches = ["ipv4", "ipv6"].map(|format| json!({"format": format, "pattern": pattern_for(format)}));
             object.insert("anyOf".into(), json!(branches));
@@ -42,17 +43,18 @@ pub(crate) fn fix_format(object: &mut Map<String, Value>) {
             None => drop(object.remove("format")),
         }
     }
-    for junctor in JUNCTORS {
-        let branches = object.get_mut(junctor).and_then(Value::as_array_mut).into_iter().flatten();
+    for keyword in BRANCH_KEYWORDS {
+        let branches = object.get_mut(keyword).and_then(Value::as_array_mut).into_iter().flatten();
         branches.filter_map(Value::as_object_mut).for_each(fix_format);
     }
 }
 
+/// Returns the pattern that the values of a string format must match besides the format; `None` if there is none.
 fn pattern_for(format: &str) -> Option<&'static str> {
     FORMAT_PATTERNS.iter().find(|(name, _)| *name == format).map(|(_, pattern)| *pattern)
 }
 
-/// Returns the format of the API server for a derived format; `None` if there is none.
+/// Returns the format known to the API server that corresponds to a format derived by `schemars`; `None` if there is none.
 fn supported_format<'a>(kind: &str, format: &'a str) -> Option<&'a str> {
     match (kind, format) {
         ("integer", "int8" | "int16" | "uint8" | "uint16") => Some("int32"),
@@ -61,7 +63,7 @@ fn supported_format<'a>(kind: &str, format: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Adds the bounds that an unsigned integer format implies.
+/// Adds the bounds that an unsigned integer format implies, unless the schema has its own.
 fn add_bounds(object: &mut Map<String, Value>, format: &str) {
     if format.starts_with('u') {
         object.entry("minimum").or_insert(json!(0));

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-/// Drops keywords without effect from one schema, and writes its numeric bounds as integers where they are whole.
+/// Removes a null default, empty lists and maps, and `uniqueItems`, which the API server refuses, from one schema. Writes the bounds that
+/// are whole numbers as integers.
 pub(super) fn normalize(object: &mut Map<String, Value>) {
     object.retain(|key, value| match key.as_str() {
         "default" => !value.is_null(),
@@ -18,7 +19,7 @@ pub(super) fn normalize(object: &mut Map<String, Value>) {
     }
 }
 
-/// Replaces a floating-point number without a fraction by an integer.
+/// Replaces a floating-point number by the equal integer, if it has no fraction and is small enough to be exact.
 pub(super) fn to_integer(value: &mut Value) {
     // The largest float below which every whole number is exact.
     const EXACT: f64 = 9_007_199_254_740_992.0;

@@ -3,7 +3,8 @@
 use opgen_schema::{Rule, text};
 use serde_json::Value;
 
-/// Returns the hint for a rule that `keyword` of the schema `node` violates.
+/// Returns the hint for the rule of structural schemas that `keyword` of the schema `node` violates: how to change the Rust type or its
+/// attributes.
 pub(super) fn of(rule: Rule, keyword: &str, node: &Value) -> String {
     match rule {
         Rule::UnsupportedKeyword => return unsupported(keyword, node),
@@ -54,7 +55,7 @@ pub(super) fn of(rule: Rule, keyword: &str, node: &Value) -> String {
     .to_owned()
 }
 
-/// Returns the hint for a keyword of JSON Schema that definitions don't have.
+/// Returns the hint for a keyword of JSON Schema that CustomResourceDefinitions don't support.
 fn unsupported(keyword: &str, node: &Value) -> String {
     match keyword {
         "$ref" => {

@@ -12,8 +12,8 @@ const TIME_PATTERN: &str = r"^([0-8][0-9]{3}|9[0-8][0-9]{2}|99[0-8][0-9]|999[0-8
 /// `field[key]` a list map with that key, and `field[key:default]` one whose key may be missing and has a default.
 const MERGE_RULES: &str = include_str!("merge.txt");
 
-/// Completes the schema of an embedded Kubernetes type by its name. Returns the fields whose merge keys a definition can't
-/// declare.
+/// Adds to the schema of an embedded Kubernetes type, such as `io.k8s.api.core.v1.Container`, what its derived schema lacks: open content,
+/// bounds, list types and map keys. Returns the list fields that Kubernetes merges by a key that a CustomResourceDefinition can't declare.
 pub(super) fn complete(object: &mut Map<String, Value>, name: &str) -> Vec<&'static str> {
     let Some(name) = name.strip_prefix("io.k8s.") else { return Vec::new() };
     match name {
@@ -40,7 +40,8 @@ pub(super) fn complete(object: &mut Map<String, Value>, name: &str) -> Vec<&'sta
     Vec::new()
 }
 
-/// Adds list types, map keys and map types to the fields of a type.
+/// Adds the list types, map keys and map types of [`MERGE_RULES`] to the fields of the type `name`; all other lists become atomic. Returns
+/// the list fields whose map keys a CustomResourceDefinition can't declare.
 fn apply_merge_rules(object: &mut Map<String, Value>, name: &str) -> Vec<&'static str> {
     let line = MERGE_RULES.lines().find_map(|line| line.strip_prefix(name).filter(|rest| rest.starts_with(' ')));
     let mut rules: Vec<&'static str> = line.unwrap_or_default().split_whitespace().collect();
@@ -51,9 +52,9 @@ fn apply_merge_rules(object: &mut Map<String, Value>, name: &str) -> Vec<&'stati
     let Some(fields) = object.get_mut("properties").and_then(Value::as_object_mut) else { return Vec::new() };
     let mut unmergeable = Vec::new();
     for rule in rules {
-        let (field, kind) = rule.split_at(rule.find(['=', '#', '[']).unwrap_or(rule.len()));
+        let (field, strategy) = rule.split_at(rule.find(['=', '#', '[']).unwrap_or(rule.len()));
         let Some(schema) = fields.get_mut(field).and_then(Value::as_object_mut) else { continue };
-        match kind {
+        match strategy {
             "=" => _ = schema.entry("x-kubernetes-map-type").or_insert(json!("atomic")),
             "#" => _ = schema.entry("x-kubernetes-list-type").or_insert(json!("set")),
             keys if make_list_map(schema, keys.trim_start_matches('[').trim_end_matches(']')) => {}
@@ -68,8 +69,8 @@ fn apply_merge_rules(object: &mut Map<String, Value>, name: &str) -> Vec<&'stati
     unmergeable
 }
 
-/// Makes a list a list map with `keys`, and returns whether that is possible. A key must be required or have a default, and must
-/// not be nullable.
+/// Makes a list a list map (`x-kubernetes-list-type: map`) with `keys`, separated by commas, and returns whether this is possible: each key
+/// must be required or have a default. Removes `nullable` from the keys. Leaves a list alone that already has a type.
 fn make_list_map(list: &mut Map<String, Value>, keys: &str) -> bool {
     if list.contains_key("x-kubernetes-list-type") {
         return true;

@@ -76,7 +76,7 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// Extends the image so that it contains the point.
+    /// Extends the size of the image so that it contains the point.
     fn extend(&mut self, x: i32, y: i32) {
         self.right = self.right.max(x);
         self.bottom = self.bottom.max(y);
@@ -139,12 +139,13 @@ impl Canvas {
         area.right()
     }
 
+    /// Adds a filled circle around the point.
     pub(super) fn circle(&mut self, x: i32, y: i32, radius: i32, fill: &str) {
         let _ = writeln!(self.body, "  <circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{fill}\"/>");
         self.extend(x + radius, y + radius);
     }
 
-    /// Adds a line through points, with rounded corners.
+    /// Adds a line through points, with rounded corners. The line's parts must be horizontal or vertical.
     pub(super) fn line(&mut self, points: &[(i32, i32)], stroke: Stroke) {
         let Stroke { color, width, dashes } = stroke;
         let dashes = if dashes.is_empty() { String::new() } else { format!(" stroke-dasharray=\"{dashes}\"") };
@@ -157,9 +158,10 @@ impl Canvas {
         points.iter().for_each(|(x, y)| self.extend(*x, *y));
     }
 
-    /// Adds a line that ends in an arrowhead.
+    /// Adds a line through points that ends in an arrowhead at the last point. Adds nothing for fewer than two points.
     pub(super) fn arrow(&mut self, points: &[(i32, i32)], stroke: Stroke) {
         let (Some(&(x, y)), Some(&(from_x, from_y))) = (points.last(), points.iter().rev().nth(1)) else { return };
+        // The direction of the last part of the line: one of the two is 0.
         let (dx, dy) = ((x - from_x).signum(), (y - from_y).signum());
         let mut shaft = points.to_vec();
         if let Some(end) = shaft.last_mut() {
@@ -178,7 +180,7 @@ impl Canvas {
         );
     }
 
-    /// Returns the SVG document, with a margin on the right and at the bottom.
+    /// Returns the SVG document with all added elements and the title `name`, with a margin on the right and at the bottom.
     pub(super) fn finish(self, name: &str, margin: i32) -> String {
         let (width, height) = (self.right + margin, self.bottom + margin);
         format!(
@@ -201,7 +203,8 @@ const SHAFT_END: i32 = 6;
 /// The maximum radius of a corner, in pixels.
 const RADIUS: i32 = 8;
 
-/// Returns the SVG path through points on horizontal and vertical lines. Each corner is rounded within [`RADIUS`].
+/// Returns the SVG path (attribute `d`) through points that are joined by horizontal and vertical lines. A curve from the line before a
+/// corner to the line after it, at most [`RADIUS`] from the corner, rounds each corner.
 fn rounded_path(points: &[(i32, i32)]) -> String {
     let mut path = String::new();
     for (index, &(x, y)) in points.iter().enumerate() {
@@ -218,7 +221,7 @@ fn rounded_path(points: &[(i32, i32)]) -> String {
     path
 }
 
-/// Returns the point at [`RADIUS`] from `corner` in the direction of `other`, at most halfway.
+/// Returns the point at the distance [`RADIUS`] from `corner` in the direction of `other`, or halfway if the two are closer.
 fn point_towards(corner: (i32, i32), other: (i32, i32)) -> (i32, i32) {
     let step = |from: i32, to: i32| (to - from).signum() * RADIUS.min((to - from).abs() / 2);
     (corner.0 + step(corner.0, other.0), corner.1 + step(corner.1, other.1))

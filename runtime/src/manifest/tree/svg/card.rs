@@ -54,7 +54,7 @@ pub(super) fn palette(node: Node) -> Palette {
     }
 }
 
-/// Returns the color of a state.
+/// Returns the color in which a state is shown.
 fn state_color(state: NodeState) -> &'static str {
     match state {
         NodeState::Ready => "#15803d",
@@ -64,7 +64,7 @@ fn state_color(state: NodeState) -> &'static str {
     }
 }
 
-/// A line of a box.
+/// A line of content in the box of a node.
 #[derive(Debug)]
 enum CardLine {
     Text(String, TextStyle),
@@ -96,6 +96,7 @@ impl CardLine {
     }
 }
 
+/// Returns the width of a label in a frame, in pixels.
 fn badge_width(label: &str) -> i32 {
     width(label, 10, Face::Bold) + 12
 }
@@ -113,7 +114,8 @@ pub(super) struct Card {
 }
 
 impl Card {
-    /// Returns the card of the owner, with its state or its permissions.
+    /// Returns the card of the root of a tree: the kind or the object as `name`, with `subtitle` below it, and its state and message, or
+    /// its permissions if the state is unknown.
     pub(super) fn root(name: &str, subtitle: &str, node: &DiagramNode, state: Option<(NodeState, &str)>) -> Self {
         let mut lines =
             vec![CardLine::Text(subtitle.to_owned(), TextStyle { size: 12, face: Face::Plain, color: "#cbd5e1" })];
@@ -125,15 +127,16 @@ impl Card {
                 wrap_text(&text, 12, Face::Bold, MAX_TEXT_WIDTH).into_iter().map(|line| CardLine::Text(line, style)),
             );
         }
-        let rights = TextStyle { size: 11, face: Face::Plain, color: "#cbd5e1" };
         if state.is_none() {
-            lines.extend(permissions(node, rights));
+            let style = TextStyle { size: 11, face: Face::Plain, color: "#cbd5e1" };
+            lines.extend(permissions(node, style));
         }
         let tag = labels::node_type(node.shape.node);
         Self { number: None, name: name.to_owned(), tag, lines, palette: ROOT, is_faded: false }
     }
 
-    /// Returns the card of a node, with its options and its state or permissions.
+    /// Returns the card of a node other than a root: its kinds, its options, and its state with its objects, or its permissions if the
+    /// state is unknown. `number` is its position in a serial group.
     pub(super) fn of(node: &DiagramNode, number: Option<usize>) -> Self {
         let mut lines = Vec::new();
         let palette = palette(node.shape.node);
@@ -146,11 +149,12 @@ impl Card {
             );
         }
         if let Some(edge) = node.edge {
-            let (long, short): (Vec<_>, Vec<_>) =
+            let (with_value, without_value): (Vec<_>, Vec<_>) =
                 labels::resource_options(edge).into_iter().partition(|term| !term.value.is_empty());
-            lines.extend(badges(short.iter().map(|term| term.label)));
-            let text = labels::edge_terms(edge).into_iter().filter(|term| matches!(term.label, "when" | "each"));
-            lines.extend(text.chain(long).flat_map(|term| term_lines(term.label, &term.value)));
+            lines.extend(badges(without_value.iter().map(|term| term.label)));
+            // Arrows show the dependencies `after` and `reads`.
+            let conditions = labels::edge_terms(edge).into_iter().filter(|term| matches!(term.label, "when" | "each"));
+            lines.extend(conditions.chain(with_value).flat_map(|term| term_lines(term.label, &term.value)));
         }
         let muted = TextStyle { size: 11, face: Face::Plain, color: MUTED_COLOR };
         match node.state {
@@ -161,7 +165,7 @@ impl Card {
         Self { number, name: node.name.clone(), tag: labels::node_type(node.shape.node), lines, palette, is_faded }
     }
 
-    /// Returns the width of the box in pixels: that of its widest line with padding, and at least the minimum.
+    /// Returns the width of the box in pixels: the width of its widest line with padding, and at least [`MIN_BOX_WIDTH`].
     pub(super) fn width(&self) -> i32 {
         let number = if self.number.is_some() { NUMBER_WIDTH } else { 0 };
         let header = number + width(&self.name, 15, Face::Bold) + HEADER_GAP + width(self.tag, 10, Face::Plain);
@@ -173,7 +177,7 @@ impl Card {
         2 * PADDING + HEADER_HEIGHT + self.lines.iter().map(CardLine::height).sum::<i32>()
     }
 
-    /// Draws the box with its content.
+    /// Draws the box in `area`: its frame, its header with number, name and type, and its lines below each other.
     pub(super) fn draw(&self, area: Area, canvas: &mut Canvas) {
         let Palette { fill, stroke, dark } = self.palette;
         let fill = if self.is_faded { "#ffffff" } else { fill };
@@ -190,15 +194,12 @@ impl Card {
             );
             x += NUMBER_WIDTH;
         }
-        let name = if dark == "#ffffff" { dark } else { TEXT_COLOR };
-        canvas.text(x, y, &self.name, TextStyle { size: 15, face: Face::Bold, color: name });
-        let tag = if dark == "#ffffff" { "#cbd5e1" } else { dark };
-        canvas.text_ending_at(
-            area.right() - PADDING,
-            y,
-            self.tag,
-            TextStyle { size: 10, face: Face::Plain, color: tag },
-        );
+        // The box of a root is dark, and has white text.
+        let name_color = if dark == "#ffffff" { dark } else { TEXT_COLOR };
+        canvas.text(x, y, &self.name, TextStyle { size: 15, face: Face::Bold, color: name_color });
+        let tag_color = if dark == "#ffffff" { "#cbd5e1" } else { dark };
+        let tag_style = TextStyle { size: 10, face: Face::Plain, color: tag_color };
+        canvas.text_ending_at(area.right() - PADDING, y, self.tag, tag_style);
         y += 4;
         for line in &self.lines {
             line.draw(area.x + PADDING, y, stroke, canvas);
@@ -208,7 +209,7 @@ impl Card {
 }
 
 impl CardLine {
-    /// Draws the line below `y`.
+    /// Draws the line with its upper left corner at `x` and `y`. `stroke` is the color of the frames of labels.
     fn draw(&self, x: i32, y: i32, stroke: &'static str, canvas: &mut Canvas) {
         match self {
             Self::Text(text, style) => {
@@ -233,7 +234,7 @@ impl CardLine {
     }
 }
 
-/// Draws a label in a frame, and returns its right end.
+/// Draws a label in a frame, and returns the right end of the frame.
 fn badge(x: i32, y: i32, label: &str, stroke: &'static str, canvas: &mut Canvas) -> i32 {
     let area = Area { x, y: y + 5, width: badge_width(label), height: 17 };
     canvas.rectangle(area, BoxStyle { fill: "#ffffff", stroke, radius: 8, is_dashed: false });
@@ -242,11 +243,12 @@ fn badge(x: i32, y: i32, label: &str, stroke: &'static str, canvas: &mut Canvas)
     area.right()
 }
 
-/// Returns lines of badges for the labels. A line is at most as wide as the maximum, unless its only label is wider.
+/// Returns lines of framed labels, side by side. A line is at most [`MAX_TEXT_WIDTH`] wide, unless it has a single label that is wider.
 fn badges(labels: impl Iterator<Item = &'static str>) -> Vec<CardLine> {
     let (mut lines, mut line) = (Vec::new(), Vec::new());
     for label in labels {
         line.push(label);
+        // A label that doesn't fit starts the next line.
         if CardLine::Badges(line.clone()).width() > MAX_TEXT_WIDTH && line.len() > 1 {
             line.pop();
             lines.push(CardLine::Badges(std::mem::replace(&mut line, vec![label])));
@@ -258,14 +260,15 @@ fn badges(labels: impl Iterator<Item = &'static str>) -> Vec<CardLine> {
     lines
 }
 
-/// Returns the lines of an option: its label, and its value broken into lines.
+/// Returns the lines of an option: its label with the first line of its value, and the rest of a long value below it.
 fn term_lines(label: &'static str, value: &str) -> Vec<CardLine> {
-    let room = MAX_TEXT_WIDTH - badge_width(label) - BADGE_GAP;
+    let first_width = MAX_TEXT_WIDTH - badge_width(label) - BADGE_GAP;
     let style = TextStyle { size: 11, face: Face::Code, color: TEXT_COLOR };
-    match wrap_text(value, 11, Face::Code, room).as_slice() {
+    match wrap_text(value, 11, Face::Code, first_width).as_slice() {
         [] => badges([label].into_iter()),
         [single] => vec![CardLine::Term(label, single.clone())],
         [first, ..] => {
+            // The lines below the label are wider than the first line, so the rest of the value is wrapped again.
             let rest = value.get(value.find(first.as_str()).unwrap_or(0) + first.len()..).unwrap_or_default();
             let rest =
                 wrap_text(rest, 11, Face::Code, MAX_TEXT_WIDTH).into_iter().map(|line| CardLine::Text(line, style));
@@ -274,12 +277,13 @@ fn term_lines(label: &'static str, value: &str) -> Vec<CardLine> {
     }
 }
 
-/// Returns the lines of the permissions; only the verbs where a resource node has a single kind.
+/// Returns the lines of a node's permissions. A resource node of a single kind shows only the verbs, since its card names the kind.
 fn permissions(node: &DiagramNode, style: TextStyle) -> Vec<CardLine> {
     let permissions = labels::permissions(node.shape);
-    let is_plain = node.shape.node == Node::Resource && permissions.len() == 1 && node.edge.is_some();
+    // The card of a root doesn't name the kind of its objects.
+    let only_verbs = node.shape.node == Node::Resource && permissions.len() == 1 && node.edge.is_some();
     let text =
-        permissions.iter().map(|access| if is_plain { labels::verbs(access) } else { labels::permission(access) });
+        permissions.iter().map(|access| if only_verbs { labels::verbs(access) } else { labels::permission(access) });
     let lines = text.flat_map(|text| wrap_text(&text, style.size, style.face, MAX_TEXT_WIDTH));
     lines.map(|line| CardLine::Text(line, style)).collect()
 }

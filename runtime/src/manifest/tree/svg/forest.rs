@@ -34,7 +34,7 @@ pub(super) struct Forest {
 }
 
 impl Forest {
-    /// Adds the boxes and the dependencies of one diagram.
+    /// Adds the boxes of one diagram's tree and the dependencies between its nodes.
     pub(super) fn add_tree(&mut self, diagram: &Diagram) {
         let subtitle = diagram.kind.api_version();
         let (name, state) = match &diagram.object {
@@ -48,8 +48,8 @@ impl Forest {
         self.add(&diagram.root, None, card);
     }
 
-    /// Adds the box of a node and the boxes below it, and returns its index. The children of a serial group are numbered in their
-    /// order.
+    /// Adds the box of a node and the boxes of all nodes below it. Returns the index of the node's box. The children of a serial group are
+    /// numbered in their order.
     pub(super) fn add(&mut self, node: &DiagramNode, parent: Option<usize>, card: Card) -> usize {
         let index = self.items.len();
         self.items.push(TreeBox { parent, children: Vec::new(), node: node.shape.node, path: node.path.clone(), card });
@@ -67,7 +67,8 @@ impl Forest {
         index
     }
 
-    /// Adds the dependencies between the nodes below a group, from `after` and from the outputs that they read.
+    /// Adds the dependencies of the children of a group: on the nodes that `after` names, and on the nodes whose outputs they read. `index`
+    /// is the index of the group's box.
     pub(super) fn add_dependencies(&mut self, node: &DiagramNode, index: usize) {
         for (position, child) in node.children.iter().enumerate() {
             let Some(edge) = child.edge else { continue };
@@ -80,10 +81,11 @@ impl Forest {
         }
     }
 
-    /// Returns the index of the box of the node at a path below a group; `None` if there is no such node.
+    /// Returns the index of the box of the node at `path`, such as `workload/service`, below a group, whose box has the index `index`;
+    /// `None` if there is no such node.
     pub(super) fn find(&self, group: &DiagramNode, index: usize, path: &str) -> Option<usize> {
-        let (first, rest) = path.split_once('/').unwrap_or((path, ""));
-        let position = group.children.iter().position(|child| child.name == first)?;
+        let (child_name, rest) = path.split_once('/').unwrap_or((path, ""));
+        let position = group.children.iter().position(|child| child.name == child_name)?;
         let box_index = self.items[index].children[position];
         if rest.is_empty() { Some(box_index) } else { self.find(&group.children[position], box_index, rest) }
     }
@@ -100,16 +102,16 @@ impl Forest {
             let areas: Vec<_> = item.children.iter().map(|child| layout.boxes[*child].area).collect();
             for area in &areas {
                 let (start, end) = ((placed_box.area.right(), placed_box.area.middle()), (area.x, area.middle()));
-                let trunk = area.x - TRUNK_DISTANCE;
+                let trunk_x = area.x - TRUNK_DISTANCE;
                 let points = if start.1 == end.1 {
                     vec![start, end]
                 } else {
-                    vec![start, (trunk, start.1), (trunk, end.1), end]
+                    vec![start, (trunk_x, start.1), (trunk_x, end.1), end]
                 };
                 canvas.line(&points, BRANCH);
             }
             for (index, pair) in areas.windows(2).enumerate() {
-                // The items of one node have no order among themselves.
+                // A node with `each` has several items with the same path, which have no order among themselves.
                 if self.items[item.children[index]].path == self.items[item.children[index + 1]].path {
                     continue;
                 }

@@ -39,7 +39,9 @@ const GUTTER: i32 = 56;
 /// The additional space between two columns for each line that runs there.
 pub(super) const LANE_WIDTH: i32 = 14;
 
-/// Places boxes, which are listed parents first. `lanes` is the number of lines that run behind each column.
+/// Places the boxes of several trees, which are listed with parents before their children, with the upper left corner at `left` and `top`.
+/// The boxes of one depth form a column. A box stands at the middle height of its children, and trees lie below each other. `lanes` is the
+/// number of lines that run behind each column and need space.
 pub(super) fn place_boxes(sizes: &[Size], lanes: &[usize], left: i32, top: i32) -> Layout {
     let depths = depths(sizes);
     let columns = columns(sizes, &depths, lanes, left);
@@ -55,8 +57,8 @@ pub(super) fn place_boxes(sizes: &[Size], lanes: &[usize], left: i32, top: i32) 
             outline.add(&outlines[*child], offset);
         }
         let middle = |child: &usize| tops[*child] + sizes[*child].height / 2;
-        let extent = children.first().map(middle).zip(children.last().map(middle));
-        tops[index] = extent.map_or(0, |(first, last)| (first + last) / 2 - sizes[index].height / 2);
+        let middles = children.first().map(middle).zip(children.last().map(middle));
+        tops[index] = middles.map_or(0, |(first, last)| (first + last) / 2 - sizes[index].height / 2);
         outline.0.insert(0, (tops[index], tops[index] + sizes[index].height));
         outlines[index] = outline;
     }
@@ -85,12 +87,13 @@ pub(super) fn place_boxes(sizes: &[Size], lanes: &[usize], left: i32, top: i32) 
 struct Outline(Vec<(i32, i32)>);
 
 impl Outline {
-    /// Returns the offset that another subtree needs to lie below this one.
+    /// Returns the offset by which the subtree `other` has to move down, so that it lies below this subtree with a gap in every column that
+    /// they share.
     fn offset_below(&self, other: &Self) -> i32 {
         self.0.iter().zip(&other.0).map(|((_, bottom), (top, _))| bottom + GAP - top).max().unwrap_or(0)
     }
 
-    /// Adds another subtree, moved down by `offset`.
+    /// Extends this outline by the subtree `other`, moved down by `offset`.
     fn add(&mut self, other: &Self, offset: i32) {
         for (index, (top, bottom)) in other.0.iter().enumerate() {
             match self.0.get_mut(index) {
@@ -100,17 +103,18 @@ impl Outline {
         }
     }
 
-    /// Returns the top and the bottom of the whole subtree.
+    /// Returns the top and the bottom of the subtree over all its columns.
     fn extent(&self) -> (i32, i32) {
         let top = self.0.iter().map(|(top, _)| *top).min().unwrap_or(0);
         (top, self.0.iter().map(|(_, bottom)| *bottom).max().unwrap_or(0))
     }
 }
 
-/// Moves a box and its descendants, which follow it in the list.
+/// Moves a box and its descendants, which follow it in the list, down by `offset`.
 fn shift(sizes: &[Size], tops: &mut [i32], index: usize, offset: i32) {
     tops[index] += offset;
     for descendant in index + 1..sizes.len() {
+        // The first later box whose parent precedes `index` is outside of the subtree.
         if sizes[descendant].parent.is_none_or(|parent| parent < index) {
             break;
         }
@@ -127,7 +131,8 @@ pub(super) fn depths(sizes: &[Size]) -> Vec<usize> {
     depths
 }
 
-/// Returns the left and the right end of each column, whose width is that of its widest box.
+/// Returns the left and the right end of each column. A column is as wide as its widest box, and the space behind it has room for its lines
+/// (`lanes`).
 fn columns(sizes: &[Size], depths: &[usize], lanes: &[usize], left: i32) -> Vec<(i32, i32)> {
     let mut columns = Vec::new();
     let mut x = left;
@@ -146,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn branches_keep_apart_and_columns_line_up() {
+    fn boxes_of_a_column_have_gaps_and_trees_do_not_overlap() {
         let size = |parent, width, height| Size { parent, width, height };
         // Two trees: a parent that is taller than its children, and one that is lower.
         let sizes = [
@@ -158,25 +163,25 @@ mod tests {
             size(Some(4), 60, 20),
             size(Some(3), 60, 70),
         ];
-        let plan = place_boxes(&sizes, &[0, 2], 10, 20);
-        for (index, placed_box) in plan.boxes.iter().enumerate() {
+        let layout = place_boxes(&sizes, &[0, 2], 10, 20);
+        for (index, placed_box) in layout.boxes.iter().enumerate() {
             assert!(
                 placed_box.top <= placed_box.area.y && placed_box.area.bottom() <= placed_box.bottom,
                 "{index}: {placed_box:?}"
             );
             assert!(placed_box.top >= 20, "{placed_box:?}");
-            assert_eq!((placed_box.area.x, placed_box.area.right()), plan.columns[placed_box.depth]);
-            for other in &plan.boxes[index + 1..] {
-                let apart =
+            assert_eq!((placed_box.area.x, placed_box.area.right()), layout.columns[placed_box.depth]);
+            for other in &layout.boxes[index + 1..] {
+                let has_gap =
                     other.area.y >= placed_box.area.bottom() + GAP || placed_box.area.y >= other.area.bottom() + GAP;
-                assert!(apart || placed_box.depth != other.depth, "{placed_box:?} and {other:?}");
+                assert!(has_gap || placed_box.depth != other.depth, "{placed_box:?} and {other:?}");
             }
         }
-        assert_eq!(plan.columns[1].0 - plan.columns[0].1, GUTTER);
-        assert_eq!(plan.columns[2].0 - plan.columns[1].1, GUTTER + 2 * LANE_WIDTH);
-        assert!(plan.boxes[3].top > plan.boxes[0].bottom);
-        assert_eq!(plan.boxes[0].area.middle(), (plan.boxes[1].area.y + plan.boxes[2].area.bottom()) / 2);
-        let tight = plan.boxes[6].area.y - plan.boxes[4].area.bottom();
-        assert_eq!(tight, GAP, "what has nothing below it lies close");
+        assert_eq!(layout.columns[1].0 - layout.columns[0].1, GUTTER);
+        assert_eq!(layout.columns[2].0 - layout.columns[1].1, GUTTER + 2 * LANE_WIDTH);
+        assert!(layout.boxes[3].top > layout.boxes[0].bottom);
+        assert_eq!(layout.boxes[0].area.middle(), (layout.boxes[1].area.y + layout.boxes[2].area.bottom()) / 2);
+        let distance = layout.boxes[6].area.y - layout.boxes[4].area.bottom();
+        assert_eq!(distance, GAP, "what has nothing below it lies close");
     }
 }

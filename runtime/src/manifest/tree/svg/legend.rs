@@ -20,7 +20,7 @@ const MIN_WIDTH: i32 = 560;
 
 const LEGEND_TEXT: TextStyle = TextStyle { size: 12, face: Face::Plain, color: "#475569" };
 
-/// Draws the legend below `top`, in lines of at most the width of the image.
+/// Draws the legend below `top`: a separator, and the entries side by side, in lines as wide as the image but at least [`MIN_WIDTH`].
 pub(super) fn draw(forest: &Forest, top: i32, canvas: &mut Canvas) {
     let right = canvas.right.max(MARGIN + MIN_WIDTH);
     let (mut x, mut y) = (MARGIN, top);
@@ -42,20 +42,21 @@ pub(super) fn draw(forest: &Forest, top: i32, canvas: &mut Canvas) {
     }
 }
 
-/// Returns the legend entries whose symbol occurs in the image: symbol and text.
+/// Returns the symbol and the text of each legend entry whose symbol occurs in the image.
 fn entries(forest: &Forest) -> Vec<(Sign, &'static str)> {
-    let has = |accept: &dyn Fn(Node) -> bool| forest.items.iter().any(|item| accept(item.node));
-    let orders =
+    let has_node = |accept: &dyn Fn(Node) -> bool| forest.items.iter().any(|item| accept(item.node));
+    // Arrows show an order only in a group of several children.
+    let has_order =
         |accept: &dyn Fn(Node) -> bool| forest.items.iter().any(|item| item.children.len() > 1 && accept(item.node));
     let is_serial_up = |node: Node| matches!(node, Node::Group { up: Order::Serial, .. });
     let is_serial_down = |node: Node| matches!(node, Node::Group { up: Order::Concurrent, down: Order::Serial });
     let all = [
-        (has(&|node| matches!(node, Node::Group { .. })), Sign::Box(GROUP), "group"),
-        (has(&|node| node == Node::Resource), Sign::Box(RESOURCE), "resource: objects of a kind"),
-        (has(&|node| matches!(node, Node::External(_))), Sign::Box(EXTERNAL), "external: outside of Kubernetes"),
-        (has(&|node| node == Node::Custom), Sign::Box(CUSTOM), "custom: by hand"),
-        (orders(&is_serial_up), Sign::Arrow(NEXT), "comes next; torn down in reverse"),
-        (orders(&is_serial_down), Sign::Arrow(NEXT_DOWN), "torn down next"),
+        (has_node(&|node| matches!(node, Node::Group { .. })), Sign::Box(GROUP), "group"),
+        (has_node(&|node| node == Node::Resource), Sign::Box(RESOURCE), "resource: objects of a kind"),
+        (has_node(&|node| matches!(node, Node::External(_))), Sign::Box(EXTERNAL), "external: outside of Kubernetes"),
+        (has_node(&|node| node == Node::Custom), Sign::Box(CUSTOM), "custom: by hand"),
+        (has_order(&is_serial_up), Sign::Arrow(NEXT), "comes next; torn down in reverse"),
+        (has_order(&is_serial_down), Sign::Arrow(NEXT_DOWN), "torn down next"),
         (
             forest.dependencies.iter().any(|dependency| !dependency.is_read),
             Sign::Arrow(AFTER),

@@ -11,7 +11,7 @@ pub(super) enum Face {
     Code,
 }
 
-/// Returns the width of a line in pixels, rounded up. `size` is the font size in pixels.
+/// Returns an upper bound of the width of a line in pixels. `size` is the font size in pixels.
 pub(super) fn width(text: &str, size: i32, face: Face) -> i32 {
     let sum: i32 = text.chars().map(|c| if face == Face::Code { code_width(c) } else { plain_width(c) }).sum();
     // Bold characters are up to 13 % wider.
@@ -19,7 +19,7 @@ pub(super) fn width(text: &str, size: i32, face: Face) -> i32 {
     (sum * size).div_euclid(1000) + 1
 }
 
-/// Returns the width of a character of a proportional font, in thousandths of the font size.
+/// Returns an upper bound of the width of a character in a proportional font, in thousandths of the font size.
 fn plain_width(c: char) -> i32 {
     match c {
         'i' | 'j' | 'l' | '\'' => 300,
@@ -76,7 +76,7 @@ fn breakable_parts(text: &str, face: Face) -> Vec<&str> {
         let end = index + c.len_utf8();
         let is_code = face == Face::Code;
         let is_break = matches!(c, ' ' | '/') || (is_code && matches!(c, ',' | '(' | '_' | '-' | '|' | ':'));
-        // A line may begin with the dot of a method call.
+        // In code, a line may start with the dot of a method call, so it may end before the dot.
         let before_dot = is_code && chars.peek().is_some_and(|(_, next)| *next == '.') && !matches!(c, '.' | ' ');
         if is_break || before_dot {
             parts.push(&text[start..end]);
@@ -93,13 +93,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_keep_to_their_width_and_lose_nothing() {
+    fn wrapped_lines_have_the_maximum_width_and_contain_the_whole_text() {
         let text = "shop.spec.pools.iter().filter(|pool| pool.replicas > 0 && !pool.is_paused) aVeryLongWordThatHasNoSignsAtAllAndGoesOn";
         for max_width in [60, 120, 300] {
             let lines = wrap_text(text, 11, Face::Code, max_width);
             assert!(lines.iter().all(|line| width(line, 11, Face::Code) <= max_width), "{lines:#?}");
-            let squeeze = |text: &str| text.replace(' ', "");
-            assert_eq!(squeeze(&lines.concat()), squeeze(text));
+            let without_spaces = |text: &str| text.replace(' ', "");
+            assert_eq!(without_spaces(&lines.concat()), without_spaces(text));
         }
         assert_eq!(wrap_text("get, list", 11, Face::Plain, 300), ["get, list"]);
         assert_eq!(wrap_text("it is not Available (WaitingFor)", 11, Face::Plain, 170)[1], "(WaitingFor)");

@@ -25,7 +25,8 @@ pub(super) fn svg(name: &str, version: &str, diagrams: &[Diagram]) -> String {
     draw(name, version, diagrams).0.finish(name, MARGIN)
 }
 
-/// Draws all trees and the legend, and also returns the layout, for tests.
+/// Draws the name and the version of the operator, all trees and the legend. Returns the canvas, and the layout for tests. Lines are drawn
+/// before boxes, so that boxes cover them.
 fn draw(name: &str, version: &str, diagrams: &[Diagram]) -> (Canvas, Layout) {
     let mut forest = Forest::default();
     diagrams.iter().for_each(|diagram| forest.add_tree(diagram));

@@ -15,7 +15,7 @@ const SIGNS: [&str; 27] = [
     "/", "%", "=", "|", "&",
 ];
 
-/// Returns the tokens of `expression`; `None` if it contains something that is not CEL.
+/// Returns the tokens of a CEL `expression`, without comments; `None` if it contains text that is no CEL token.
 pub(super) fn tokens(expression: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut rest = expression.trim_start();
@@ -49,8 +49,8 @@ pub(super) fn tokens(expression: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Returns the length of the number at the start. It continues over letters, digits, exponent signs, and points with a digit
-/// behind.
+/// Returns the length in bytes of the number at the start of `rest`. A number consists of digits, letters (as in `0x1F`, `1u` and `1e5`),
+/// signs of exponents, and points before a digit.
 fn number(rest: &str) -> usize {
     let mut end = 0;
     let bytes = rest.as_bytes();
@@ -65,9 +65,10 @@ fn number(rest: &str) -> usize {
     end
 }
 
-/// Returns the length of the string literal at the start with its quotes, and the length of its content. `None` if there is no
-/// complete literal.
+/// Returns the length of the string literal at the start of `rest`, with its prefix and its quotes, and the length of its content, both in
+/// bytes. Returns `None` if `rest` doesn't start with a complete literal.
 fn string_literal(rest: &str) -> Option<(usize, f64)> {
+    // At most two of the letters `r` (raw) and `b` (bytes) may stand before the quotes.
     let prefix = rest.find(['"', '\'']).filter(|end| rest[..*end].chars().all(|c| "rRbB".contains(c)) && *end < 3)?;
     let raw = rest[..prefix].contains(['r', 'R']);
     let body = &rest[prefix..];
@@ -78,6 +79,7 @@ fn string_literal(rest: &str) -> Option<(usize, f64)> {
     while !body.get(end..)?.starts_with(quote) {
         let next = body[end..].chars().next()?;
         end += next.len_utf8();
+        // Skip the character behind a backslash, which may be a quote.
         if next == '\\' && !raw {
             end += body[end..].chars().next()?.len_utf8();
         }
