@@ -41,7 +41,7 @@ pub(crate) enum OutputFormat {
 }
 
 impl OutputFormat {
-    /// Returns the value of `--output`.
+    /// Returns the value of `--output` that selects this format.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Text => "text",

@@ -36,6 +36,7 @@ impl Checkout {
     pub(crate) fn path_from(&self, project: &Path) -> PathBuf {
         match project.strip_prefix(&self.root) {
             Ok(inside) => {
+                // One `..` for each folder between the root of the checkout and the project.
                 let up = inside.components().filter(|part| matches!(part, Component::Normal(_)));
                 up.map(|_| Path::new("..")).collect()
             }
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_project_inside_names_it_by_a_relative_path_and_one_outside_by_an_absolute_one() {
+    fn the_path_of_a_checkout_is_relative_for_a_project_inside_and_absolute_for_others() {
         let folder = tempfile::tempdir().unwrap();
         let checkout = checkout_in(folder.path());
         let inside = canonical_path(&folder.path().join("examples/new")).unwrap();

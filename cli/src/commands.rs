@@ -18,8 +18,8 @@ use crate::{
     ui::{self, Ui},
 };
 
-/// Runs the verb of the command line, and returns the exit code of the process. Installs the signal handlers, except for the verbs
-/// that have their own.
+/// Runs the subcommand, and returns the exit code of the process. Installs the signal handlers of `interrupt` first, except for `dev` and
+/// `sandbox`, which have their own.
 pub(crate) fn run(command: &Command, ui: Ui) -> Result<ExitCode> {
     let output = ui.output();
     if matches!(output, OutputFormat::Mermaid | OutputFormat::Svg) && !matches!(command, Command::Tree(_)) {
@@ -60,7 +60,7 @@ fn tree_args(args: &Tree, output: OutputFormat) -> Result<Vec<OsString>> {
     Ok(arguments)
 }
 
-/// Returns the arguments for a verb of the operator that takes an object.
+/// Returns the arguments for a command of the operator that takes an object, such as `why`.
 fn object_args(args: &ObjectArgs) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec![args.object.clone().into()];
     if let Some(namespace) = &args.namespace {

@@ -30,7 +30,7 @@ enum Cleanup {
 }
 
 impl Cleanup {
-    /// Runs the cleanup. Errors are ignored: the process has ended, or the folder is gone.
+    /// Terminates the process or group, or removes the folder. Ignores errors: the process has ended, or the folder is gone.
     fn run(&self) {
         match self {
             // An error means that the process has ended already.
@@ -46,12 +46,14 @@ impl Cleanup {
 pub(crate) struct Guard(Cleanup);
 
 impl Drop for Guard {
+    /// Unregisters the cleanup, so that a later signal does not run it.
     fn drop(&mut self) {
         cleanups().retain(|cleanup| *cleanup != self.0);
     }
 }
 
-/// Listens for signals on a separate thread until the process ends.
+/// Starts a thread that waits for SIGINT, SIGTERM or SIGHUP. After the first of them, it runs all registered cleanups and exits the
+/// process.
 pub(crate) fn listen() -> Result<()> {
     let failed = || "failed to listen to signals".to_owned();
     let runtime = Builder::new_current_thread().enable_io().build().or_failed(failed)?;
@@ -60,6 +62,7 @@ pub(crate) fn listen() -> Result<()> {
         let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
         kinds.map(|kind| signal(kind).map(|signal| (kind, signal)))
     };
+    // Each is a pair of the kind of the signal and the stream of its occurrences.
     let [interrupt, terminate, hangup] = signals;
     let (mut interrupt, mut terminate, mut hangup) =
         (interrupt.or_failed(failed)?, terminate.or_failed(failed)?, hangup.or_failed(failed)?);
@@ -71,7 +74,7 @@ pub(crate) fn listen() -> Result<()> {
                 _ = hangup.1.recv() => hangup.0,
             }
         });
-        // The lock is held until the exit, so that no step can begin.
+        // Holding the lock until the exit waits for a step in `uninterrupted`, and lets no other step begin.
         let cleanups = cleanups();
         cleanups.iter().for_each(Cleanup::run);
         // The exit code that a shell reports for a process that a signal has ended.
@@ -80,33 +83,33 @@ pub(crate) fn listen() -> Result<()> {
     thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop).or_failed(failed)
 }
 
-/// Removes a folder on a signal.
+/// Removes a folder if a signal arrives before the guard is dropped.
 pub(crate) fn remove_folder(path: &Path) -> Guard {
     guard(Cleanup::RemoveFolder(path.to_owned()))
 }
 
-/// Terminates the process group of a program on a signal.
+/// Terminates the process group of a child process if a signal arrives before the guard is dropped.
 pub(crate) fn terminate_group(child: &Child) -> Guard {
     guard(Cleanup::TerminateGroup(Pid::from_child(child)))
 }
 
-/// Runs a step that a signal doesn't interrupt.
+/// Runs a step that no signal interrupts: it holds the lock that the thread for signals needs before it exits the process.
 pub(crate) fn uninterrupted<T>(work: impl FnOnce() -> T) -> T {
     let _lock = cleanups();
     work()
 }
 
-/// Waits for a program, and terminates it on a signal.
+/// Waits for the exit of a child process, and terminates it if a signal arrives meanwhile.
 pub(crate) fn wait(mut child: Child) -> io::Result<ExitStatus> {
     let id = Pid::from_child(&child);
     let guard = guard(Cleanup::TerminateProcess(id));
-    // The id can't be reused before `child.wait()`.
+    // `NOWAIT` leaves the exited child as a zombie, so another process can't get its id before the cleanup is unregistered.
     while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(id), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {}
     drop(guard);
     child.wait()
 }
 
-/// Runs a program without input, and returns its output. A signal terminates the program.
+/// Runs a program without input, and returns its exit status and output. Terminates the program if a signal arrives meanwhile.
 pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
@@ -120,14 +123,14 @@ pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
     })
 }
 
-/// Reads a stream to its end; empty if there is none.
+/// Reads a stream to its end. Returns no bytes for `None`.
 fn read_all(stream: Option<impl Read>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     stream.map_or(Ok(0), |mut stream| stream.read_to_end(&mut bytes))?;
     Ok(bytes)
 }
 
-/// Registers a cleanup until the guard is dropped.
+/// Registers a cleanup, which runs if a signal arrives before the guard is dropped.
 fn guard(cleanup: Cleanup) -> Guard {
     cleanups().push(cleanup.clone());
     Guard(cleanup)

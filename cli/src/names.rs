@@ -73,15 +73,15 @@ impl Group {
         let refused = |why: &str, hint: &str| {
             Err(Error::usage(format!("`{group}` can't be an API group: {why}")).hint(hint.to_owned()))
         };
-        let yours = "use a domain that you own, for example `--group demo.example.com`";
+        let hint = "use a domain that you own, for example `--group demo.example.com`";
         if group.len() > MAX_SUBDOMAIN || !group.split('.').all(is_dns_label) {
-            return refused("a group is a domain name: lower case letters, digits, inner dashes and dots", yours);
+            return refused("a group is a domain name: lower case letters, digits, inner dashes and dots", hint);
         }
         if !group.contains('.') {
-            return refused("it has no dot, like the groups of Kubernetes itself", yours);
+            return refused("it has no dot, like the groups of Kubernetes itself", hint);
         }
         if ["k8s.io", "kubernetes.io"].iter().any(|domain| is_below(group, domain)) {
-            return refused("groups below `k8s.io` and `kubernetes.io` are reserved for Kubernetes", yours);
+            return refused("groups below `k8s.io` and `kubernetes.io` are reserved for Kubernetes", hint);
         }
         Ok(Self(group.to_owned()))
     }
@@ -114,9 +114,10 @@ impl Kind {
         self.0.to_snake_case()
     }
 
-    /// Returns the name of the bucket for objects of the kind: its plural, in lower case.
+    /// Returns the name of the NATS bucket for objects of the kind: the English plural of the kind, in lower case.
     pub(crate) fn bucket(&self) -> String {
         let singular = self.0.to_lowercase();
+        // After a sibilant, the plural ends in `es`.
         let is_sibilant = ["s", "x", "z", "ch", "sh"].iter().any(|end| singular.ends_with(end));
         match singular.strip_suffix('y') {
             Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
@@ -146,7 +147,8 @@ fn is_pascal_case(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_uppercase()) && text.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
-/// Returns whether a text is `v<number>`, `v<number>alpha<number>` or `v<number>beta<number>`, with numbers from 1.
+/// Returns whether a text is `v<number>`, `v<number>alpha<number>` or `v<number>beta<number>`, with numbers from 1, and no longer than a
+/// DNS label.
 fn is_api_version(text: &str) -> bool {
     let is_number = |digits: &str| {
         digits.starts_with(|first: char| ('1'..='9').contains(&first)) && digits.bytes().all(|b| b.is_ascii_digit())
@@ -166,12 +168,14 @@ fn name_example(name: &str) -> String {
     format!("for example `opgen new {name}`")
 }
 
+/// Returns a valid name of an operator that resembles a refused one, for the hint of the error; `demo` if there is none.
 fn dns_label_of(text: &str) -> String {
     let kebab: String = text.to_kebab_case().chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
-    let good = is_dns_label(&kebab) && kebab.starts_with(|first: char| first.is_ascii_lowercase());
-    if good && reserved::name(&kebab).is_none() { kebab } else { "demo".to_owned() }
+    let is_valid = is_dns_label(&kebab) && kebab.starts_with(|first: char| first.is_ascii_lowercase());
+    if is_valid && reserved::name(&kebab).is_none() { kebab } else { "demo".to_owned() }
 }
 
+/// Returns a valid kind that resembles a refused one, for the hint of the error; `Widget` if there is none.
 fn pascal_case_of(text: &str) -> String {
     let pascal = heck::ToUpperCamelCase::to_upper_camel_case(text);
     if is_pascal_case(&pascal) && reserved::kind(&pascal).is_none() { pascal } else { "Widget".to_owned() }

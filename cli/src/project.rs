@@ -23,20 +23,20 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// Returns the project of a folder or of its nearest ancestor with an `opgen.toml`. Fails if there is none.
+    /// Reads the `opgen.toml` in a folder or in its nearest ancestor that has this file. Fails if no folder has it.
     pub(crate) fn find_above(folder: &Path) -> Result<Self> {
         let folder = canonical_path(folder)?;
         let Some(root) = folder.ancestors().find(|ancestor| ancestor.join(PROJECT_FILE).is_file()) else {
-            let what = format!("`{PROJECT_FILE}` not found in `{}` or its parent folders", folder.display());
-            return Err(Error::failed(what).hint("run this inside a project, or create one with `opgen new`"));
+            let problem = format!("`{PROJECT_FILE}` not found in `{}` or its parent folders", folder.display());
+            return Err(Error::failed(problem).hint("run this inside a project, or create one with `opgen new`"));
         };
         let file = root.join(PROJECT_FILE);
-        let broken = || format!("`{}` is not an opgen project file", file.display());
-        let text = fs_err::read_to_string(&file).or_failed(broken)?;
-        let document: DocumentMut = text.parse().or_failed(broken)?;
+        let invalid = || format!("`{}` is not an opgen project file", file.display());
+        let text = fs_err::read_to_string(&file).or_failed(invalid)?;
+        let settings: DocumentMut = text.parse().or_failed(invalid)?;
         let setting = |key: &str| {
-            let item = document.get("project").and_then(|project| project.get(key)).and_then(Item::as_str);
-            item.ok_or_else(|| Error::failed(broken()).because(format!("`{key}` is missing in `[project]`")))
+            let item = settings.get("project").and_then(|project| project.get(key)).and_then(Item::as_str);
+            item.ok_or_else(|| Error::failed(invalid()).because(format!("`{key}` is missing in `[project]`")))
         };
         Ok(Self { root: root.to_owned(), name: setting("name")?.to_owned(), generated: setting("generated")?.into() })
     }
@@ -59,6 +59,7 @@ mod tests {
 
     use super::*;
 
+    /// Writes an `opgen.toml` to a temporary folder and reads the project from a subfolder. Returns both, since a drop removes the folder.
     fn project(text: &str) -> (tempfile::TempDir, Result<Project>) {
         let folder = tempfile::tempdir().unwrap();
         fs_err::write(folder.path().join(PROJECT_FILE), text).unwrap();
@@ -74,13 +75,13 @@ mod tests {
     }
 
     #[test]
-    fn a_project_file_that_lacks_an_answer_says_which() {
+    fn the_error_for_an_incomplete_project_file_names_the_missing_setting() {
         let (_folder, project) = project("[project]\nname = \"demo\"\n");
         assert_eq!(project.unwrap_err().source().unwrap().to_string(), "`generated` is missing in `[project]`");
     }
 
     #[test]
-    fn outside_of_a_project_the_hint_says_how_to_get_one() {
+    fn the_error_outside_of_a_project_has_a_hint_to_create_a_project() {
         let folder = tempfile::tempdir().unwrap();
         let error = Project::find_above(folder.path()).unwrap_err();
         assert!(error.hint_text().unwrap().contains("`opgen new`"));

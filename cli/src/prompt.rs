@@ -18,7 +18,7 @@ pub(crate) struct Question {
     pub(crate) example: &'static str,
 }
 
-/// Checks the argument, or prompts for it until the answer is valid.
+/// Returns the checked argument. Without the argument, prompts for it until the answer is valid, or fails if stdin is no terminal.
 pub(crate) fn answer<T>(argument: Option<&str>, question: Question, check: impl Fn(&str) -> Result<T>) -> Result<T> {
     match argument {
         Some(argument) => check(argument),
@@ -27,7 +27,7 @@ pub(crate) fn answer<T>(argument: Option<&str>, question: Question, check: impl 
     }
 }
 
-/// Prompts until the answer is valid. Fails at the end of the input.
+/// Prints a prompt and reads a line until the line is valid, and returns the checked answer. Fails at the end of the input.
 fn ask<T>(
     input: &mut dyn BufRead,
     screen: &mut dyn Write,
@@ -64,13 +64,13 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_answer_is_asked_for_again() {
+    fn an_invalid_answer_is_prompted_for_again() {
         let mut screen = Vec::new();
         let answer = ask(&mut "three\n 3 \n4\n".as_bytes(), &mut screen, QUESTION, number);
         assert_eq!(answer.ok(), Some(3));
         let screen = anstream::adapter::strip_bytes(&screen).into_vec();
-        let why = "error: `three` is no number\n  caused by: invalid digit found in string\n";
-        assert_eq!(String::from_utf8_lossy(&screen), format!("? Number: {why}? Number: "));
+        let message = "error: `three` is no number\n  caused by: invalid digit found in string\n";
+        assert_eq!(String::from_utf8_lossy(&screen), format!("? Number: {message}? Number: "));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::{
     ui::Ui,
 };
 
-/// Listens on a port of the loopback interface (0 is any free port), and writes an administrator's kubeconfig to a folder.
+/// Serves the sandbox on a port of the loopback interface (0 is any free port), and writes an administrator's kubeconfig to a folder.
 pub(crate) async fn serve(sandbox: &Sandbox, port: u16, folder: PathBuf) -> Result<Serving> {
     let address = (Ipv4Addr::LOCALHOST, port).into();
     let options = ServeOptions::default().address(address).folder(folder);
@@ -23,7 +23,7 @@ pub(crate) async fn serve(sandbox: &Sandbox, port: u16, folder: PathBuf) -> Resu
     })
 }
 
-/// Prints the path of the kubeconfig.
+/// Prints the `export KUBECONFIG` line for a shell, or the path and the URL as JSON.
 pub(crate) fn print_kubeconfig(kubeconfig: &Path, url: &str, ui: Ui) {
     let kubeconfig = kubeconfig.display().to_string();
     ui.data(&format!("export KUBECONFIG={}", quoted(&kubeconfig)));

@@ -7,7 +7,7 @@ use crate::error::{Error, Result, ResultExt as _};
 /// The minimum supported Rust version of opgen.
 pub(crate) const RUST_VERSION: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// Fails if the toolchain can't build a new project.
+/// Fails if cargo or rustc is missing, or if rustc is older than the minimum version of opgen.
 pub(crate) fn check() -> Result<()> {
     let install = "install Rust with https://rustup.rs";
     version_of("cargo").map_err(|error| error.hint(install))?;
@@ -25,9 +25,9 @@ fn check_rustc(output: &str) -> Result<()> {
         .hint("run `rustup update stable`, or choose a newer toolchain for this folder with `rustup override set`"))
 }
 
-/// Removes the variables that `cargo run` sets for the package of this program, if it was started so. Some build scripts read variables
-/// of the same names, for example that of ring. They would run again, and their dependents be compiled again, when the next build is
-/// started without `cargo run`.
+/// Removes from a command the environment variables that `cargo run` sets for the package of this program, if `cargo run` started it. Some
+/// build scripts, for example that of ring, read variables with these names. If the variables differ between two builds, cargo runs these
+/// scripts again and compiles their dependents again.
 pub(crate) fn remove_variables_of_cargo_run(command: &mut Command) {
     for (name, _) in env::vars_os().filter(|(name, _)| is_set_by_cargo_run(name)) {
         command.env_remove(name);
@@ -53,7 +53,7 @@ fn version_of(program: &str) -> Result<String> {
     Err(Error::failed(format!("no working `{program}` found on the PATH")).because(stderr))
 }
 
-/// Returns the major and minor version; 0 for a missing number.
+/// Returns the major and minor version in a text such as `1.97.0-nightly`; 0 for a missing number.
 fn numbers(version: &str) -> (u32, u32) {
     let mut numbers = version.split(['.', '-']).map_while(|number| number.parse().ok());
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))

@@ -68,7 +68,7 @@ impl Ui {
         self.note(&format!("{WARNING}warning:{WARNING:#} {text}"));
     }
 
-    /// Starts a progress bar on a terminal, or status lines elsewhere.
+    /// Starts to show the progress of `steps` steps, or of an unknown number: as a bar on a terminal, as status lines elsewhere.
     pub(crate) fn progress(self, verb: &'static str, steps: Option<u64>) -> Progress {
         let bar = (!self.quiet && io::stderr().is_terminal()).then(|| progress_bar(verb, steps));
         Progress { bar, verb, ui: self }
@@ -126,7 +126,8 @@ pub(crate) fn flush_stdout() -> Result<()> {
     stdout_error.map_or(Ok(()), Err).or_failed(|| "failed to write to standard output".to_owned())
 }
 
-/// Prints help, the version or an error of the arguments.
+/// Prints clap's help, version or error, and returns clap's exit code. If help or the version can't be printed, returns a failure, except
+/// for a closed pipe.
 pub(crate) fn clap_error(error: &clap::Error) -> ExitCode {
     let printed = error.print().and_then(|()| io::stdout().flush());
     let code = u8::try_from(error.exit_code()).unwrap_or(1);
@@ -145,7 +146,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Shows a part of the current step, on a terminal only.
+    /// Shows the name of a part of the current step beside the bar; does nothing without a terminal.
     pub(crate) fn tick(&self, text: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(text.to_owned());
@@ -165,6 +166,7 @@ impl Progress {
 }
 
 impl Drop for Progress {
+    /// Removes the bar from the terminal.
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -172,7 +174,7 @@ impl Drop for Progress {
     }
 }
 
-/// Creates a bar for a known number of steps, otherwise a spinner.
+/// Creates a progress bar for a known number of steps, or a spinner for `None`.
 fn progress_bar(verb: &'static str, steps: Option<u64>) -> ProgressBar {
     let template = if steps.is_some() {
         "{prefix:>12.green.bold} [{bar:20}] {pos}/{len} {msg}"
@@ -192,7 +194,7 @@ fn print_line(line: &str) {
     record_error(writeln!(anstream::stdout(), "{line}"));
 }
 
-/// Stores the first error of standard output.
+/// Stores the first error of standard output for `flush_stdout`. A closed pipe is no error: the reader wants no more output.
 fn record_error(result: io::Result<()>) {
     if let Err(error) = result
         && error.kind() != io::ErrorKind::BrokenPipe

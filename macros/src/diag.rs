@@ -23,12 +23,14 @@ impl Diags {
         self.errors.push(syn::Error::new_spanned(tokens, with_fix(problem.as_ref(), fix.as_ref())));
     }
 
-    /// Reports something missing, at the span of the macro.
+    /// Reports that the input lacks something, for example an attribute. The error has the span of the whole macro call, since there are no
+    /// tokens to point at.
     pub(crate) fn missing(&mut self, problem: impl AsRef<str>, fix: impl AsRef<str>) {
         self.errors.push(syn::Error::new(Span::call_site(), with_fix(problem.as_ref(), fix.as_ref())));
     }
 
-    /// Reports two keys or names that exclude each other, with `label` at the other one.
+    /// Reports an error at `tokens` that `other` also causes, for example a duplicate. The compiler shows `label` at `other` as a second
+    /// error.
     pub(crate) fn conflict(
         &mut self,
         tokens: impl ToTokens,
@@ -42,9 +44,11 @@ impl Diags {
         self.errors.push(error);
     }
 
-    /// Reports an unknown word, and suggests the nearest known one.
+    /// Reports an unknown word where one of the words `known` is expected. The fix suggests the most similar known
+    /// word, or else lists all of them.
     pub(crate) fn unknown(&mut self, noun: &str, word: impl ToTokens, known: &[&str]) {
         let name = word.to_token_stream().to_string();
+        // The message of darling is the problem, `. `, and a similar word or all words. It has no second part if there are ten or more.
         let message = darling::Error::unknown_field_with_alts(&name, known).to_string();
         let fix = match message.split_once(". ") {
             Some((_, fix)) => instruction(fix),
@@ -53,7 +57,8 @@ impl Diags {
         self.error(word, format!("unknown {noun} `{name}`"), fix);
     }
 
-    /// Reports errors of darling, with `fix` for those without a suggestion.
+    /// Reports each error of darling in the style of the other messages. The fix is the suggestion in the error, or `fix` if the error has
+    /// none.
     pub(crate) fn darling(&mut self, error: darling::Error, fix: &str) {
         for error in error.flatten() {
             let span = error.span();
@@ -65,7 +70,8 @@ impl Diags {
         }
     }
 
-    /// Reports a syntax error of syn, with the expected syntax as the fix. An error of [`syntax_error`] has a fix of its own.
+    /// Reports a syntax error of syn, with `fix`, the expected syntax. An error that [`syntax_error`] created already has a fix after a
+    /// semicolon, and is reported unchanged.
     pub(crate) fn syntax(&mut self, error: &syn::Error, fix: &str) {
         for error in error {
             let problem = error.to_string();
@@ -74,7 +80,7 @@ impl Diags {
         }
     }
 
-    /// Reports a warning; the fix mentions how to allow it.
+    /// Reports a warning. Its text names the fix, and the key `allow(code)` that silences the warning.
     pub(crate) fn warn(&mut self, code: &'static str, span: Span, problem: impl AsRef<str>, fix: impl AsRef<str>) {
         let fix = format!("{}, or keep it with `#[managed(allow({code}))]`", fix.as_ref());
         self.warnings.push(Warning { code, span, text: with_fix(problem.as_ref(), &fix) });
@@ -112,11 +118,12 @@ fn with_fix(problem: &str, fix: &str) -> String {
     format!("{problem}; {fix}")
 }
 
-/// Turns a suggestion of darling into an instruction.
+/// Rewrites a suggestion of darling ("Available values: ...") as an instruction in the style of the other messages ("use one of ...").
 fn instruction(suggestion: &str) -> String {
     lower_case(suggestion).replace("available values:", "use one of").replace("expected one of", "use one of")
 }
 
+/// Returns the sentence with its first letter in lower case.
 fn lower_case(sentence: &str) -> String {
     let mut chars = sentence.chars();
     chars.next().map_or_else(String::new, |first| first.to_lowercase().chain(chars).collect())

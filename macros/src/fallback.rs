@@ -6,7 +6,8 @@ use crate::{
     model::{managed::Managed, operator::Operator, provisioner::Provisioner},
 };
 
-/// Returns the whole implementation without the optional parts; `None` if kube generates no struct.
+/// Reduces a managed kind with errors: its `Managed` implementation is expanded without the finalizer and the bucket, whose values may be
+/// invalid. Returns `None` if kube generates no struct to implement it for.
 pub(crate) fn managed(mut model: Box<Managed>) -> Option<Checked<Managed>> {
     model.root()?;
     model.finalizer = None;

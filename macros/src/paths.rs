@@ -22,7 +22,8 @@ impl Paths {
         Self { krate, private }
     }
 
-    /// Returns [`Paths::private`] with another span. The compiler reports a call there if all tokens of the call have the span.
+    /// Returns the tokens of the path [`Paths::private`], each with the span `span`. The compiler reports an error in a call at this span
+    /// if all tokens of the call have it.
     pub(crate) fn private_at(&self, span: Span) -> TokenStream {
         let respan = |mut token: TokenTree| {
             token.set_span(span);

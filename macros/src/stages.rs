@@ -10,7 +10,7 @@ pub(crate) struct Expansion {
 }
 
 impl Expansion {
-    /// Returns the generated code with the errors as `compile_error!`.
+    /// Returns the generated code, followed by one `compile_error!` for each error.
     pub(crate) fn into_tokens(self) -> TokenStream {
         let mut tokens = self.code;
         tokens.extend(self.diags.compile_errors());
@@ -18,7 +18,8 @@ impl Expansion {
     }
 }
 
-/// Runs `#[derive(Managed)]`. It expands warnings beside the implementation.
+/// Runs the stages of `#[derive(Managed)]`: expands `Managed`, reduced after an error, then `Validated` for a spec that can have rules, and
+/// the warnings.
 pub(crate) fn managed(item: TokenStream) -> Expansion {
     let mut diags = Diags::default();
     let model = attrs::managed::read(item.clone(), &mut diags).map(model::managed::resolve);
@@ -33,21 +34,23 @@ pub(crate) fn managed(item: TokenStream) -> Expansion {
     Expansion { code, diags }
 }
 
-/// Runs `#[derive(Validated)]`.
+/// Runs the stages of `#[derive(Validated)]`.
 pub(crate) fn validated(item: TokenStream) -> Expansion {
     let mut diags = Diags::default();
     let code = expand_validated(item, None, &mut diags);
     Expansion { code, diags }
 }
 
-/// Expands the rules of a type. `krate` is the path of opgen in another attribute of the item.
+/// Runs the stages that implement `Validated` for a type, from its `#[valid(...)]` rules. `krate` is the path of opgen in
+/// `#[managed(crate = ...)]`, if the caller expands `Managed`.
 fn expand_validated(item: TokenStream, krate: Option<syn::Path>, diags: &mut Diags) -> TokenStream {
     let model = attrs::validated::read(item, diags).map(|input| model::validated::resolve(input, krate));
     let checked = model.and_then(|model| check::validated::check(model, diags));
     checked.map(|checked| expand::validated::expand(&checked)).unwrap_or_default()
 }
 
-/// Runs `#[versions(...)]`. After an error in a history, it expands the types without their histories; after any other error, nothing.
+/// Runs the stages of `#[versions(...)]`. After an error in the history of a type it expands all types without their histories; after any
+/// other error it expands nothing.
 pub(crate) fn versions(args: TokenStream, item: TokenStream) -> Expansion {
     let mut diags = Diags::default();
     let model = attrs::versions::read(args, item, &mut diags).map(model::versions::resolve);
@@ -56,7 +59,7 @@ pub(crate) fn versions(args: TokenStream, item: TokenStream) -> Expansion {
     Expansion { code, diags }
 }
 
-/// Runs `#[derive(Provisioner)]`.
+/// Runs the stages of `#[derive(Provisioner)]`. After an error it expands the node without its children, to prevent follow-up errors.
 pub(crate) fn provisioner(item: TokenStream) -> Expansion {
     let mut diags = Diags::default();
     let model =
@@ -66,7 +69,7 @@ pub(crate) fn provisioner(item: TokenStream) -> Expansion {
     Expansion { code, diags }
 }
 
-/// Runs `operator!`.
+/// Runs the stages of `operator!`. After an error it expands a `main` without kinds, to prevent follow-up errors.
 pub(crate) fn operator(input: TokenStream) -> Expansion {
     let mut diags = Diags::default();
     let input = attrs::operator::read(input, &mut diags);

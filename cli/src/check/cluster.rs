@@ -14,7 +14,7 @@ use crate::{
 /// The word for `--against` that means the cluster of the kubeconfig.
 pub(crate) const CLUSTER: &str = "cluster";
 
-/// The kinds that a comparison looks at, as kubectl names them.
+/// The kinds that a comparison reads, each with the resource name that kubectl gets.
 const COMPARED: [(&str, &str); 3] = [
     ("CustomResourceDefinition", "customresourcedefinitions.apiextensions.k8s.io"),
     ("ClusterRole", "clusterroles.rbac.authorization.k8s.io"),
@@ -29,7 +29,7 @@ pub(crate) struct Kubectl {
 }
 
 impl Kubectl {
-    /// Reads the objects of a release as they are in the cluster. Objects that are not installed are missing in it.
+    /// Reads the CRDs and roles of `release` from the cluster, and returns the installed ones as a release. Fails if none is installed.
     pub(crate) fn installed(self, release: &Release) -> Result<Release> {
         let mut installed = Vec::new();
         for (kind, resource) in COMPARED {
@@ -52,7 +52,9 @@ impl Kubectl {
         Ok(Release::from_objects(installed))
     }
 
-    /// Returns the fields of the stored objects that the new definitions would refuse, one line for each.
+    /// Returns one line for each field of a stored object that the CRDs of `release` would refuse. To find them, creates these CRDs and
+    /// copies of the stored objects in a sandbox, an API server inside this process. Fails if the CRDs of `installed` and `release` with
+    /// one name have no served version in common.
     pub(crate) fn invalid_objects(self, installed: &Release, release: &Release) -> Result<Vec<String>> {
         const KIND: &str = "CustomResourceDefinition";
         let (mut definitions, mut stored) = (Vec::new(), Vec::new());
@@ -61,11 +63,11 @@ impl Kubectl {
                 continue;
             };
             let mut definition = after.object.clone();
-            // No operator runs here that converts the objects.
+            // No conversion webhook runs beside the sandbox.
             if let Some(spec) = definition["spec"].as_object_mut() {
                 spec.insert("conversion".to_owned(), json!({"strategy": "None"}));
             }
-            let Some(version) = kept_version(&before.object, &after.object) else {
+            let Some(version) = common_version(&before.object, &after.object) else {
                 let problem = format!("the objects of `{}` can't be checked", before.full_name());
                 return Err(Error::failed(problem)
                     .because("no version of before is still served")
@@ -78,7 +80,8 @@ impl Kubectl {
         Ok(report.refusals)
     }
 
-    /// Lists all objects of a kind in one version, with only the metadata that a create request may have.
+    /// Lists all objects of the kind that the CRD `definition` defines, in one version. Of their metadata it returns only the name, the
+    /// namespace, labels and annotations, so that a create request accepts them.
     fn list_objects(self, definition: &Value, version: &str) -> Result<Vec<LabelledObject>> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let spec = &definition["spec"];
@@ -87,20 +90,20 @@ impl Kubectl {
             format!("{}.{version}.{}", text(&spec["names"]["plural"]), text(&spec["group"])),
         );
         let list = self.run(&["get", &resource, "--all-namespaces"])?.unwrap_or_default();
-        let object = |mut object: Value| {
+        let labelled = |mut object: Value| {
             let (namespace, name) = (text(&object["metadata"]["namespace"]), text(&object["metadata"]["name"]));
             let metadata: serde_json::Map<_, _> = ["name", "namespace", "labels", "annotations"]
                 .into_iter()
                 .filter_map(|field| Some((field.to_owned(), object["metadata"].get(field)?.clone())))
                 .collect();
             object["metadata"] = Value::Object(metadata);
-            let place = if namespace.is_empty() { name } else { format!("{namespace}/{name}") };
-            LabelledObject { label: format!("{kind} {place}"), object }
+            let full_name = if namespace.is_empty() { name } else { format!("{namespace}/{name}") };
+            LabelledObject { label: format!("{kind} {full_name}"), object }
         };
-        Ok(list["items"].as_array().cloned().unwrap_or_default().into_iter().map(object).collect())
+        Ok(list["items"].as_array().cloned().unwrap_or_default().into_iter().map(labelled).collect())
     }
 
-    /// Runs kubectl, and returns its output; `None` if it prints nothing. A signal terminates it.
+    /// Runs kubectl, and returns the JSON that it prints; `None` if it prints nothing. A signal that ends this process ends kubectl, too.
     fn run(self, arguments: &[&str]) -> Result<Option<Value>> {
         let failed = || format!("failed to run `kubectl {}`", arguments.join(" "));
         let timeout = format!("{}s", self.request_timeout);
@@ -122,15 +125,17 @@ impl Kubectl {
     }
 }
 
-/// Returns the version to read the objects in: the stored one if both releases serve it, else the first one that both serve.
-fn kept_version(before: &Value, after: &Value) -> Option<String> {
+/// Returns the version in which to read the stored objects: the storage version of the CRD `before` if both CRDs serve it, else the first
+/// version that both serve; `None` if they have no served version in common.
+fn common_version(before: &Value, after: &Value) -> Option<String> {
+    // The names of the served versions, each with whether it is the storage version.
     let served = |definition: &Value| -> Vec<(String, bool)> {
         let versions = definition["spec"]["versions"].as_array().into_iter().flatten();
         let served = versions.filter(|version| version["served"] == true);
         served.filter_map(|version| Some((version["name"].as_str()?.to_owned(), version["storage"] == true))).collect()
     };
     let (before, after) = (served(before), served(after));
-    let is_kept = |name: &str| after.iter().any(|(other, _)| other == name);
-    let kept = || before.iter().filter(|(name, _)| is_kept(name));
-    kept().find(|(_, is_stored)| *is_stored).or_else(|| kept().next()).map(|(name, _)| name.clone())
+    let is_served_after = |name: &str| after.iter().any(|(other, _)| other == name);
+    let common = || before.iter().filter(|(name, _)| is_served_after(name));
+    common().find(|(_, is_stored)| *is_stored).or_else(|| common().next()).map(|(name, _)| name.clone())
 }

@@ -43,7 +43,7 @@ pub(crate) struct RoleChange {
 }
 
 impl Comparison {
-    /// Compares two releases.
+    /// Compares the CRDs and the roles of two releases.
     pub(crate) fn new(old: &Release, new: &Release) -> Self {
         let mut comparison = Self::default();
         comparison.add_definition_changes(old, new);
@@ -113,29 +113,34 @@ impl Comparison {
 }
 
 impl DefinitionChange {
+    /// Returns a change that `compare_definitions` found in the CRD with this name; `file` is the CRD's file in the new release.
     fn new(definition: &str, file: &std::path::Path, change: Change) -> Self {
         let Change { version, path, message, breaks, .. } = change;
         let (definition, file) = (definition.to_owned(), file.to_owned());
         Self { definition, file, version, path: Some(path), message, breaks }
     }
 
+    /// Returns a change without version and path: the CRD is added or removed as a whole.
     fn of_whole(definition: String, file: &std::path::Path, message: &str, breaks: Breaks) -> Self {
         Self { definition, file: file.to_owned(), version: None, path: None, message: message.to_owned(), breaks }
     }
 
-    /// Returns whether the change fails a check. With `allow_alpha`, a change of an alpha version doesn't: Kubernetes allows it.
+    /// Returns whether the change makes `opgen check` fail. With `allow_alpha`, a change of an alpha version does not: Kubernetes allows
+    /// such a version to change in any way.
     pub(crate) fn is_breaking(&self, allow_alpha: bool) -> bool {
         let is_alpha = self.version.as_ref().is_some_and(|version| version.contains("alpha"));
         self.breaks.any() && !(allow_alpha && is_alpha)
     }
 
-    /// Returns the place and the change, for example `widgets.demo.example.com v1 .spec.size: the field is removed`.
+    /// Returns a line with the CRD, the version, the field and the change, for example `widgets.demo.example.com v1 .spec.size: the field
+    /// is removed`. A change without version or field omits it.
     pub(crate) fn text(&self) -> String {
-        let place = [Some(&self.definition), self.version.as_ref(), self.path.as_ref()];
-        let place: Vec<_> = place.into_iter().flatten().map(String::as_str).collect();
-        format!("{}: {}", place.join(" "), self.message)
+        let location = [Some(&self.definition), self.version.as_ref(), self.path.as_ref()];
+        let location: Vec<_> = location.into_iter().flatten().map(String::as_str).collect();
+        format!("{}: {}", location.join(" "), self.message)
     }
 
+    /// Returns the change as an item of `changes` in the JSON output of `opgen check`.
     fn to_json(&self) -> Value {
         let Breaks { stored, clients } = self.breaks;
         json!({

@@ -28,17 +28,17 @@ impl PermissionChanges {
     }
 }
 
-/// Returns what `one` has and `other` has not.
-fn difference(one: &Permissions, other: &Permissions) -> Vec<String> {
-    let only = |(target, verbs): (&String, &BTreeSet<String>)| {
-        let known = other.get(target).cloned().unwrap_or_default();
+/// Returns the permissions in `left` that `right` lacks, one text for each resource or URL, for example `get, list on secrets`.
+fn difference(left: &Permissions, right: &Permissions) -> Vec<String> {
+    let missing = |(target, verbs): (&String, &BTreeSet<String>)| {
+        let known = right.get(target).cloned().unwrap_or_default();
         let verbs: Vec<_> = verbs.difference(&known).map(String::as_str).collect();
         (!verbs.is_empty()).then(|| format!("{} on {target}", verbs.join(", ")))
     };
-    one.iter().filter_map(only).collect()
+    left.iter().filter_map(missing).collect()
 }
 
-/// Returns the permissions of a role.
+/// Returns the verbs that the rules of a role allow, by resource or URL. Rules for the same resource or URL are merged.
 fn permissions(role: &Value) -> Permissions {
     let mut permissions = Permissions::new();
     for rule in role["rules"].as_array().into_iter().flatten() {
@@ -50,7 +50,7 @@ fn permissions(role: &Value) -> Permissions {
     permissions
 }
 
-/// Returns the resources of a rule, each with its group and name.
+/// Returns the resources of a rule as texts: `deployments.apps`, or `deployments.apps web` for each name in its `resourceNames`.
 fn resources(rule: &Value) -> Vec<String> {
     let names: Vec<_> = texts(&rule["resourceNames"]).collect();
     let mut found = Vec::new();
@@ -77,20 +77,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn permissions_are_compared_one_by_one_however_the_rules_are_written() {
+    fn permissions_are_compared_and_not_the_order_or_grouping_of_rules() {
         let old = json!({"rules": [
             {"apiGroups": [""], "resources": ["configmaps", "secrets"], "verbs": ["get", "list"]},
             {"apiGroups": ["apps"], "resources": ["deployments"], "resourceNames": ["web"], "verbs": ["patch"]},
             {"nonResourceURLs": ["/metrics"], "verbs": ["get"]},
         ]});
-        let same = json!({"rules": [
+        let regrouped = json!({"rules": [
             {"apiGroups": [""], "resources": ["secrets"], "verbs": ["list", "get"]},
             {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]},
             {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]},
             {"apiGroups": ["apps"], "resources": ["deployments"], "resourceNames": ["web"], "verbs": ["patch"]},
             {"nonResourceURLs": ["/metrics"], "verbs": ["get"]},
         ]});
-        assert!(PermissionChanges::new(&old, &same).is_empty());
+        assert!(PermissionChanges::new(&old, &regrouped).is_empty());
         let new = json!({"rules": [
             {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "delete"]},
             {"apiGroups": ["apps"], "resources": ["deployments"], "verbs": ["patch"]},

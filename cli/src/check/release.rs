@@ -13,7 +13,8 @@ use crate::{
     project::Project,
 };
 
-/// The folder of the Helm chart below that of the YAML. Its templates are no YAML, and its objects stand elsewhere, too.
+/// The folder of the Helm chart inside the folder of the generated YAML. It is skipped: its templates are no YAML, and the other files
+/// have the same objects.
 const CHART: &str = "chart";
 
 /// The objects of a release, without duplicates: an object may stand in several files.
@@ -75,12 +76,13 @@ impl Release {
         self.objects.iter().filter(move |located| located.kind() == kind)
     }
 
-    /// Reads a file, or all YAML files in a folder and below it. The files are named relative to `root`.
+    /// Reads a file, or all YAML files in a folder and below it. `Located::file` is relative to `root`.
     fn read(path: &Path, root: &Path) -> Result<Self> {
         let mut release = Self::default();
         for file in files(path)? {
             let text = fs_err::read_to_string(&file).or_failed(|| "failed to read a release".to_owned())?;
             release.add(
+                // The relative name is empty if `root` is the file.
                 file.strip_prefix(root).ok().filter(|name| !name.as_os_str().is_empty()).unwrap_or(&file),
                 &text,
             )?;
@@ -101,6 +103,7 @@ impl Release {
         let listed = git(project, &["ls-tree", "-r", "--name-only", "-z", commit, "--", &folder])?.unwrap_or_default();
         let mut release = Self::default();
         for name in listed.split('\0').map(Path::new).filter(|name| is_yaml(name)) {
+            // The templates of a Helm chart are no YAML.
             if name.strip_prefix(&project.generated).is_ok_and(|inner| inner.starts_with(CHART)) {
                 continue;
             }
@@ -113,11 +116,11 @@ impl Release {
         Ok(release)
     }
 
-    /// Adds the objects of a file that the release doesn't have yet.
+    /// Parses the YAML text of a file and adds its objects, except those with a kind and name that the release already has.
     fn add(&mut self, file: &Path, text: &str) -> Result<()> {
-        let documents: Vec<Value> =
+        let objects: Vec<Value> =
             serde_saphyr::from_multiple(text).or_failed(|| format!("`{}` is no YAML", file.display()))?;
-        for object in documents.into_iter().filter(|object| object["kind"].is_string()) {
+        for object in objects.into_iter().filter(|object| object["kind"].is_string()) {
             let located = Located { file: file.to_owned(), object };
             let is_same = |other: &Located| (other.kind(), other.full_name()) == (located.kind(), located.full_name());
             if !self.objects.iter().any(is_same) {
@@ -128,7 +131,7 @@ impl Release {
     }
 }
 
-/// Returns a file, or the YAML files in a folder and below it, except those of a chart.
+/// Returns `path` if it is a file. Returns the YAML files in and below a folder, sorted, except those of its Helm chart.
 fn files(path: &Path) -> Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -141,6 +144,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>> {
             match entry.is_dir() {
                 true if entry != path.join(CHART) => folders.push(entry),
                 false if is_yaml(&entry) => found.push(entry),
+                // The chart, or a file that is not YAML.
                 _ => {}
             }
         }
@@ -153,7 +157,8 @@ fn is_yaml(file: &Path) -> bool {
     file.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
-/// Runs git in the folder of a project and returns its output; `None` if git refuses. A signal terminates git.
+/// Runs git in the folder of a project and returns its output; `None` if git exits with an error. A signal that ends this process ends
+/// git, too.
 fn git(project: &Project, arguments: &[&str]) -> Result<Option<String>> {
     let output = interrupt::output(Command::new("git").arg("-C").arg(&project.root).args(arguments));
     let output = output.map_err(|error| {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::comparison::{Comparison, DefinitionChange};
 
-/// The rules of the report, with their descriptions.
+/// The ids of the SARIF rules, with their descriptions: the first is for changes of CRDs, the second for roles.
 const RULES: [(&str, &str); 2] = [
     ("breaking-change", "A change of a definition that is breaking for stored objects or for clients"),
     ("new-permission", "A permission that a role of the release before did not have"),

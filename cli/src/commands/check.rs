@@ -16,8 +16,10 @@ use crate::{
     ui::Ui,
 };
 
-/// Compares the project around the path with a release. Fails if a change is breaking.
+/// Runs `opgen check`: compares the YAML of the project around the path with a release, or with the cluster for `--against cluster`.
+/// Fails if a change is breaking or if a stored object would become invalid.
 pub(super) fn run(args: &Check, ui: Ui) -> Result<ExitCode> {
+    // A path that can't be written fails before the comparison.
     args.sarif.as_deref().map_or(Ok(()), report_file::check)?;
     let project = Project::find_above(&args.path)?;
     let new = Release::current(&project)?;
@@ -49,7 +51,7 @@ pub(super) fn run(args: &Check, ui: Ui) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints all changes: the breaking ones first, then the others, then those of permissions.
+/// Prints breaking changes, harmless changes, invalid objects, and gained and lost permissions, in this order; or all of them as JSON.
 fn print(comparison: &Comparison, ui: Ui) {
     let (breaking, harmless): (Vec<_>, Vec<_>) =
         comparison.definition_changes.iter().partition(|change| change.breaks.any());

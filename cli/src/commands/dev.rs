@@ -12,7 +12,7 @@ use crate::{
     ui::Ui,
 };
 
-/// Runs a session on a new runtime until a signal or an error.
+/// Runs `opgen dev` on a new tokio runtime until a signal or an error.
 pub(super) fn run(args: &Dev, ui: Ui) -> Result<ExitCode> {
     let runtime =
         Builder::new_multi_thread().enable_all().build().or_failed(|| "failed to start the sandbox".into())?;
@@ -21,7 +21,7 @@ pub(super) fn run(args: &Dev, ui: Ui) -> Result<ExitCode> {
     result.map(|()| ExitCode::SUCCESS)
 }
 
-/// Opens a session, runs it until a signal or an error, and closes it. A report is written in both cases.
+/// Opens a session of `opgen dev`, runs it until a signal or an error, and closes it. Writes the report of `--report` in both cases.
 async fn develop(args: &Dev, ui: Ui) -> Result<()> {
     let mut signals = ShutdownSignals::new()?;
     let mut session = Session::open(args, ui).await?;

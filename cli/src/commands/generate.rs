@@ -26,8 +26,8 @@ use crate::{
     ui::Ui,
 };
 
-/// Generates the YAML of the project around the path, or checks it for drift. Without a change since the last run, nothing is
-/// built.
+/// Runs `opgen generate`: generates the YAML of the project around the path, or checks it for drift. A stamp, the stored hashes of all
+/// inputs and outputs of the last run, saves the build if nothing has changed since.
 pub(super) fn run(args: &Generate, ui: Ui) -> Result<ExitCode> {
     let project = Project::find_above(&args.path)?;
     let metadata = cargo::metadata(&project)?;
@@ -55,15 +55,16 @@ pub(super) fn run(args: &Generate, ui: Ui) -> Result<ExitCode> {
     conclude(args, &project, &report, ui)
 }
 
-/// Returns whether the command writes files.
+/// Returns whether the command writes the YAML.
 fn writes(args: &Generate) -> bool {
     !args.check && !args.dry_run
 }
 
-/// Creates the generated objects in a sandbox, before anything is written. Fails if its API server refuses one, and prints its
-/// warnings.
+/// Creates the generated CRDs and samples in a sandbox, an API server inside this process. Prints the warnings of the server, and fails
+/// if it refuses an object.
 fn check_in_sandbox(project: &Project, program: &Path, ui: Ui) -> Result<()> {
     let mut command = Command::new(program);
+    // Without `--dir`, the generator prints the files and writes nothing.
     command.args(["--output", "json"]);
     let files = run_generator(command, project, program)?.files;
     for warning in sandbox_check::check(&files)?.into_result()? {
@@ -72,7 +73,7 @@ fn check_in_sandbox(project: &Project, program: &Path, ui: Ui) -> Result<()> {
     Ok(())
 }
 
-/// Runs the generator in the folder of the YAML. With `--check` or `--dry-run` it writes nothing.
+/// Runs the generator, which writes the YAML to the folder of the project. With `--check` or `--dry-run` it only reports the drift.
 fn generate(args: &Generate, project: &Project, program: &Path) -> Result<Report> {
     let mut command = Command::new(program);
     command.args(["--output", "json", "--dir"]).arg(project.generated_folder());
@@ -82,7 +83,7 @@ fn generate(args: &Generate, project: &Project, program: &Path) -> Result<Report
     run_generator(command, project, program)
 }
 
-/// Runs the generator in the project's folder; a signal terminates it.
+/// Runs the generator in the project's folder, and parses its report. A signal that ends this process ends the generator, too.
 fn run_generator(mut command: Command, project: &Project, program: &Path) -> Result<Report> {
     command.current_dir(&project.root);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
@@ -122,14 +123,15 @@ fn conclude(args: &Generate, project: &Project, report: &Report, ui: Ui) -> Resu
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the files of the package that differ, so that cargo rebuilds only after changes.
+/// Writes the package of the generator, a small program that prints the project's YAML, to `folder`. Leaves files with the same text
+/// untouched, so that cargo rebuilds only after changes.
 fn write_package(project: &Project, metadata: &Metadata, folder: &Path) -> Result<()> {
     let failed = || format!("failed to write the generator to `{}`", folder.display());
     let Some(operator) = metadata.packages.iter().find(|package| package.name.as_str() == project.name) else {
         return Err(Error::failed(format!("the workspace has no package `{}`", project.name))
             .hint("use the name of the operator's package as `name` in `opgen.toml`"));
     };
-    // The workspace may contain more than the project.
+    // The root of the workspace is not that of the project if the project is a part of a larger workspace.
     let root = metadata.workspace_root.as_std_path();
     let workspace = fs_err::read_to_string(root.join("Cargo.toml")).or_failed(failed)?;
     let workspace: DocumentMut = workspace.parse().or_failed(failed)?;

@@ -30,7 +30,7 @@ const GROUP: Question =
     Question { text: "API group, like `demo.example.com`", argument: "`--group`", example: EXAMPLE };
 const KIND: Question = Question { text: "Kind, like `Widget`", argument: "`--kind`", example: EXAMPLE };
 
-/// Creates a project from the arguments; with `--dry-run`, prints its files only.
+/// Runs `opgen new`: creates a project from the arguments and prompts for missing ones. With `--dry-run` it only prints the paths.
 pub(super) fn run(args: &New, ui: Ui) -> Result<ExitCode> {
     let storage = object_storage(args)?;
     let name = answer(args.name.as_deref(), NAME, Name::check)?;
@@ -65,7 +65,7 @@ pub(super) fn run(args: &New, ui: Ui) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns where the objects are. Fails for a kind in Kubernetes without Kubernetes.
+/// Returns where the objects of the kind and its child objects are stored. Fails for `--without-kubernetes` without `--primary nats`.
 fn object_storage(args: &New) -> Result<ObjectStorage> {
     match (args.primary, args.without_kubernetes) {
         (PrimaryStore::Kubernetes, false) => Ok(ObjectStorage::Kubernetes),
@@ -78,8 +78,8 @@ fn object_storage(args: &New) -> Result<ObjectStorage> {
     }
 }
 
-/// Returns where the crates of opgen come from: the given checkout, else the one around the current folder or of this build, else
-/// the release.
+/// Returns where the crates of opgen come from: the checkout at `opgen_path`, else a checkout around the current folder, else the checkout
+/// that this program was built from, else the released crates. `root` is the folder of the new project.
 fn opgen_source(opgen_path: Option<&Path>, root: &Path) -> Result<OpgenSource> {
     let checkout = match opgen_path {
         Some(folder) => {
@@ -115,10 +115,10 @@ fn print_files(rendered: &RenderedProject, folder: &Path, ui: Ui) {
 fn print_summary(answers: &Answers, folder: &Path, ui: Ui) {
     let (kind, group, version) = (answers.kind.as_str(), answers.group.as_str(), answers.version.as_str());
     let name = answers.name.as_str();
-    let place = match answers.storage {
+    let bucket = match answers.storage {
         ObjectStorage::Kubernetes => String::new(),
         ObjectStorage::Nats | ObjectStorage::NatsOnly => format!(", in the bucket `{}` of NATS", answers.kind.bucket()),
     };
-    ui.status("Created", &format!("operator `{name}` for `{kind}` of `{group}/{version}`{place}"));
+    ui.status("Created", &format!("operator `{name}` for `{kind}` of `{group}/{version}`{bucket}"));
     ui.note(&format!("\n  cd {} && cargo build     builds it and writes its YAML to deploy/", folder.display()));
 }

@@ -15,7 +15,8 @@ use crate::{
     ui::Ui,
 };
 
-/// Runs `<operator> <verb> <args>` on this terminal, and returns its exit code, or 1 if a signal ended it.
+/// Builds the operator of the project around the current folder, and runs `<operator> <verb> <args>` on this terminal. Returns the exit
+/// code of the operator, or 1 if a signal ended it.
 pub(super) fn run(verb: &str, args: &[OsString], ui: Ui) -> Result<ExitCode> {
     let current_folder = env::current_dir().or_failed(|| "failed to find the current folder".to_owned())?;
     let project = Project::find_above(&current_folder)?;

@@ -13,7 +13,7 @@ use crate::{
     ui::{self, Ui},
 };
 
-/// Serves a sandbox on a new runtime until a signal.
+/// Runs `opgen sandbox`: serves a sandbox on a new tokio runtime until a signal.
 pub(super) fn run(args: &Sandbox, ui: Ui) -> Result<ExitCode> {
     let runtime =
         Builder::new_multi_thread().enable_all().build().or_failed(|| "failed to start the sandbox".into())?;

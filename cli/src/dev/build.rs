@@ -41,7 +41,7 @@ impl Program {
         Ok(Self { path, file_id, built_at: Instant::now() })
     }
 
-    /// Returns whether both are the same build.
+    /// Returns whether cargo has not replaced the executable between the two builds.
     pub(super) fn is_same_build(&self, other: &Self) -> bool {
         self.file_id == other.file_id
     }
@@ -52,7 +52,8 @@ impl Program {
     }
 }
 
-/// Builds the operator and links the program into a folder. Returns `None` if the code doesn't compile; cargo prints why.
+/// Builds the operator with cargo and links the executable into a folder. Returns `None` if the code doesn't compile; cargo prints the
+/// errors. The first build also prints cargo's progress.
 pub(super) async fn build(
     project: &Project,
     folder: &Path,
@@ -74,7 +75,7 @@ pub(super) async fn build(
     if let Some(stdout) = child.stdout.take() {
         let mut lines = BufReader::new(stdout).lines();
         while let Some(line) = lines.next_line().await.or_failed(failed)? {
-            // Other lines are output of build scripts.
+            // Lines that don't parse are output of build scripts. The artifacts of libraries have no executable.
             if let Ok(Message::CompilerArtifact(artifact)) = serde_json::from_str(&line) {
                 program = artifact.executable.or(program);
             }

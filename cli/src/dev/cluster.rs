@@ -19,7 +19,7 @@ use crate::{
     ui::Ui,
 };
 
-/// The namespace of objects without one, in a sandbox.
+/// The namespace in a sandbox for namespaced objects whose manifest has no namespace.
 const NAMESPACE: &str = "default";
 
 /// A sandbox that ends with this process, or the cluster of the user's kubeconfig.
@@ -82,20 +82,22 @@ impl DevCluster {
         Ok(())
     }
 
-    /// Applies the manifests, and returns the kubeconfig for the operator. In a sandbox it is that of the operator's
-    /// ServiceAccount. In a cluster the operator has the user's rights, so only the CRDs are applied.
+    /// Applies what the operator needs before it runs, and returns the kubeconfig for it. In a sandbox, applies all `manifests` and writes
+    /// a kubeconfig with a token of the operator's ServiceAccount. In a cluster, applies only the CRDs and returns `None`: the operator
+    /// runs with the user's kubeconfig and rights.
     pub(super) async fn prepare(&mut self, manifests: &[Document]) -> Result<Option<PathBuf>> {
         let Some(serving) = &self.serving else {
             let kinds = manifests.iter().filter(|document| document.kind() == "CustomResourceDefinition");
             let kinds: Vec<_> = kinds.cloned().collect();
             return self.apply(&kinds).await.map(|()| None);
         };
+        // A sandbox always has a client.
         let Some(client) = &self.client else { return Ok(None) };
         install::apply(client, manifests, NAMESPACE).await?;
         service_account::write_kubeconfig(client, manifests, serving.kubeconfig(), self.folder.path()).await.map(Some)
     }
 
-    /// Applies objects, and remembers those that stay in a cluster. It does nothing before `connect`.
+    /// Applies objects. Does nothing before `connect`. Objects in a cluster outlive `opgen dev`, so their titles are stored for `stop`.
     pub(super) async fn apply(&mut self, documents: &[Document]) -> Result<()> {
         match &self.client {
             None => Ok(()),

@@ -44,9 +44,10 @@ impl Document {
         if version.contains('/') { format!("/apis/{version}") } else { format!("/api/{version}") }
     }
 
-    /// Returns the path of the object by the discovery document; `None` if that lacks the kind.
+    /// Returns the URL path of the object. `resources` is the APIResourceList of its group and version; `None` if it lacks the kind.
     pub(super) fn path(&self, resources: &Value, default_namespace: &str) -> Option<String> {
         let of_kind = |resource: &&Value| {
+            // A name with a slash is a subresource, for example `deployments/scale`.
             resource["kind"] == self.kind() && resource["name"].as_str().is_some_and(|name| !name.contains('/'))
         };
         let resource = resources["resources"].as_array()?.iter().find(of_kind)?;
@@ -76,14 +77,14 @@ mod tests {
 
     #[test]
     fn a_path_follows_from_discovery() {
-        let all = Document::parse(TEXT, "it").unwrap();
+        let documents = Document::parse(TEXT, "it").unwrap();
         let apps = json!({"resources": [
             {"kind": "Scale", "name": "deployments/scale", "namespaced": true},
             {"kind": "Deployment", "name": "deployments", "namespaced": true},
         ]});
-        assert_eq!(all[0].path(&apps, "here").unwrap(), "/apis/apps/v1/namespaces/here/deployments/a");
+        assert_eq!(documents[0].path(&apps, "here").unwrap(), "/apis/apps/v1/namespaces/here/deployments/a");
         let core = json!({"resources": [{"kind": "Namespace", "name": "namespaces", "namespaced": false}]});
-        assert_eq!(all[1].path(&core, "here").unwrap(), "/api/v1/namespaces/b");
-        assert_eq!(all[1].path(&apps, "here"), None);
+        assert_eq!(documents[1].path(&core, "here").unwrap(), "/api/v1/namespaces/b");
+        assert_eq!(documents[1].path(&apps, "here"), None);
     }
 }

@@ -37,7 +37,7 @@ pub(super) struct Requirements {
     pub(super) buckets: Vec<String>,
 }
 
-/// Returns what the operator needs, by the manifests of its binary.
+/// Runs `<operator> manifests`, and returns the objects and NATS buckets that have to exist before the operator runs.
 pub(super) async fn requirements(program: &Path, process_group: &ProcessGroup) -> Result<Requirements> {
     let failed = || format!("failed to get the manifests from `{}`", program.display());
     let output =
@@ -52,22 +52,26 @@ pub(super) async fn requirements(program: &Path, process_group: &ProcessGroup) -
     requirements_of(&manifests)
 }
 
+/// Selects the requirements of an operator from its manifests: the objects in `install.yaml` that are needed to run it locally, and the
+/// NATS buckets.
 fn requirements_of(manifests: &Manifests) -> Result<Requirements> {
-    let documents = |path: &str| {
+    let parse_file = |path: &str| {
         let text = manifests.files.iter().find(|file| file.path == path).map(|file| file.text.as_str());
         Document::parse(text.unwrap_or_default(), &format!("`{path}`"))
     };
     Ok(Requirements {
-        documents: documents("install.yaml")?.into_iter().filter(|document| !is_workload(document)).collect(),
+        documents: parse_file("install.yaml")?.into_iter().filter(|document| !is_workload(document)).collect(),
         buckets: buckets_of(manifests)?,
     })
 }
 
-/// Returns the buckets that the operator opens, its own and those of other operators, by the permissions of its user.
+/// Returns the NATS buckets that the operator opens, its own and those of other operators. It reads them from the subjects to which the
+/// operator's NATS user may publish, in `nats/account.json`.
 fn buckets_of(manifests: &Manifests) -> Result<Vec<String>> {
     const PATH: &str = "nats/account.json";
     // A client opens a bucket with a request to this subject.
     const OPENING: &str = "$JS.API.STREAM.INFO.KV_";
+    // An operator without buckets has no such file.
     let Some(file) = manifests.files.iter().find(|file| file.path == PATH) else { return Ok(Vec::new()) };
     let account: serde_json::Value =
         serde_json::from_str(&file.text).or_failed(|| format!("failed to parse the generated `{PATH}`"))?;
@@ -76,13 +80,14 @@ fn buckets_of(manifests: &Manifests) -> Result<Vec<String>> {
     Ok(names.map(str::to_owned).collect())
 }
 
-/// Returns whether an object is only needed to run the operator in the cluster.
+/// Returns whether an object is only needed to run the operator as a Pod, as the Deployment is. The namespace, ServiceAccount, CRDs and
+/// RBAC objects are also needed for an operator that runs locally.
 fn is_workload(document: &Document) -> bool {
     let needed = ["Namespace", "ServiceAccount", "CustomResourceDefinition"].contains(&document.kind());
     !needed && document.group() != "rbac.authorization.k8s.io"
 }
 
-/// Applies the objects in their order, each as soon as its kind is served.
+/// Applies the objects one after another: waits until the kind of each is served, and after a CRD until it is established.
 pub(super) async fn apply(client: &Client, documents: &[Document], namespace: &str) -> Result<()> {
     for document in documents {
         let path = wait_served(client, document, namespace).await?;
@@ -96,7 +101,8 @@ pub(super) async fn apply(client: &Client, documents: &[Document], namespace: &s
     Ok(())
 }
 
-/// Waits until the kind of a document is served, and returns the path of the object.
+/// Waits until the API server serves the kind of an object, at most for `SERVED_TIMEOUT`, and returns the URL path of the object.
+/// `namespace` is for a namespaced object without a namespace.
 async fn wait_served(client: &Client, document: &Document, namespace: &str) -> Result<String> {
     let end = Instant::now() + SERVED_TIMEOUT;
     loop {
@@ -104,7 +110,7 @@ async fn wait_served(client: &Client, document: &Document, namespace: &str) -> R
         if let Some(path) = document.path(&resources, namespace) {
             return Ok(path);
         }
-        // Only a group with a dot can belong to a CRD that was just applied.
+        // Waiting can only help for a kind of a CRD that was just applied. The group of a CRD has a dot.
         if Instant::now() > end || !document.discovery_path().contains('.') {
             let problem =
                 format!("the cluster does not serve kind `{}` of `{}`", document.kind(), document.object["apiVersion"]);
@@ -114,21 +120,22 @@ async fn wait_served(client: &Client, document: &Document, namespace: &str) -> R
     }
 }
 
-/// Waits until a CRD is established, at most for `SERVED_TIMEOUT`. Fails with the message of its false condition.
+/// Waits until the condition `Established` of a CRD is true, at most for `SERVED_TIMEOUT`. Then fails with the message of a false
+/// condition.
 async fn wait_established(client: &Client, document: &Document, path: &str) -> Result<()> {
     let end = Instant::now() + SERVED_TIMEOUT;
     loop {
         let definition = client.get(path).await?.body;
         let conditions = definition["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        let holds =
-            |kind: &str| conditions.iter().find(|it| it["type"] == kind).is_some_and(|it| it["status"] == "True");
-        if holds("Established") {
+        let established = conditions.iter().find(|condition| condition["type"] == "Established");
+        if established.is_some_and(|condition| condition["status"] == "True") {
             return Ok(());
         }
         if Instant::now() > end {
-            let why = conditions.iter().find(|it| it["status"] == "False").and_then(|it| it["message"].as_str());
-            let why = why.unwrap_or("the API server reports no reason").to_owned();
-            return Err(Error::failed(format!("{} is not served", document.title())).because(why));
+            let failed = conditions.iter().find(|condition| condition["status"] == "False");
+            let message = failed.and_then(|condition| condition["message"].as_str());
+            let cause = message.unwrap_or("the API server reports no reason").to_owned();
+            return Err(Error::failed(format!("{} is not served", document.title())).because(cause));
         }
         sleep(POLL_INTERVAL).await;
     }
@@ -149,9 +156,9 @@ mod tests {
         ]}}}"#;
         // The bucket of another operator is in no other file.
         let files = vec![file("nats/account.json", account), file("install.yaml", &install)];
-        let needed = requirements_of(&Manifests { files }).unwrap();
-        assert_eq!(needed.documents.iter().map(Document::kind).collect::<Vec<_>>(), kinds[..2]);
-        assert_eq!(needed.buckets, ["tiers", "widgets"]);
+        let requirements = requirements_of(&Manifests { files }).unwrap();
+        assert_eq!(requirements.documents.iter().map(Document::kind).collect::<Vec<_>>(), kinds[..2]);
+        assert_eq!(requirements.buckets, ["tiers", "widgets"]);
         assert!(requirements_of(&Manifests { files: Vec::new() }).unwrap().buckets.is_empty());
     }
 }

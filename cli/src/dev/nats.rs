@@ -42,8 +42,9 @@ struct PortsFile {
 }
 
 impl NatsServer {
-    /// Uses the server of the environment; else starts `nats-server` on a free port of the loopback interface, with its data in a
-    /// folder. A cluster keeps the child objects, so a server that forgets their owners is refused for it.
+    /// Uses the server that `NATS_URL` names. Without this variable, starts `nats-server` on a free port of the loopback interface, with
+    /// its data in `folder`, which is removed at the end. With `--cluster` that is an error: the child objects would stay in the cluster
+    /// while their owners in the buckets are lost.
     pub(super) async fn open(folder: &Path, is_cluster: bool, process_group: &ProcessGroup) -> Result<Self> {
         if let Some(url) = env::var(URL_VARIABLE).ok().filter(|url| !url.is_empty()) {
             check_url(&url)?;
@@ -71,7 +72,7 @@ impl NatsServer {
         let ports = folder.join(format!("{PROGRAM}_{}.ports", child.id().unwrap_or_default()));
         let end = Instant::now() + START_TIMEOUT;
         loop {
-            // The file may be there before its text.
+            // The file may exist before nats-server has written its content.
             if let Some(url) = fs_err::read_to_string(&ports).ok().and_then(|text| url_of(&text)) {
                 return Ok(Self { url, child: Some(child) });
             }
@@ -87,7 +88,7 @@ impl NatsServer {
     }
 }
 
-/// Checks that a URL has no password, which would be printed, and which an operator refuses.
+/// Fails if a URL contains a user or a password: `opgen dev` prints the URL, and the operator refuses it.
 fn check_url(url: &str) -> Result<()> {
     if url.contains('@') {
         return Err(Error::failed(format!("{URL_VARIABLE} has a user or a password"))
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_url_is_that_of_the_listener_for_clients() {
+    fn the_url_is_read_from_the_client_listener_once_the_ports_file_is_complete() {
         let text = r#"{"nats":["nats://127.0.0.1:41234"],"monitoring":["http://127.0.0.1:8222"]}"#;
         assert_eq!(url_of(text).as_deref(), Some("nats://127.0.0.1:41234"));
         for incomplete in ["", r#"{"nats":["nats://127"#, "{}", r#"{"nats":[]}"#] {
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_without_the_server_is_told_where_to_get_it() {
+    fn a_missing_nats_server_is_an_error_with_a_hint() {
         let error = not_started(io::Error::from(io::ErrorKind::NotFound));
         assert!(error.to_string().ends_with("no `nats-server` was found on the PATH"));
         assert!(error.hint_text().unwrap().contains("NATS_URL"));

@@ -35,7 +35,7 @@ pub(super) struct StartOptions<'a> {
     pub(super) nats_url: Option<&'a str>,
     /// The log filter, by module and level; `RUST_LOG` overrides it.
     pub(super) log: &'a str,
-    /// The recording of its passes.
+    /// The recording of the operator's passes (reconciles).
     pub(super) recording: Option<&'a Recording>,
 }
 
@@ -57,12 +57,13 @@ pub(super) enum OperatorEvent {
 }
 
 impl OperatorProcess {
-    /// Starts `<operator> run` with the kubeconfig and log filter of the options, and forwards the lines of its stdout and stderr.
-    /// Lines about passes go to the recording instead.
+    /// Starts `<operator> run` with the kubeconfig, NATS server and log filter of the options, and forwards the lines of its stdout and
+    /// stderr. With a recording, the operator also prints a line at the begin and end of each pass (a reconcile); these lines go to the
+    /// recording instead.
     pub(super) fn start(program: &Program, options: StartOptions<'_>, process_group: &ProcessGroup) -> Result<Self> {
         let mut command = process_group.command(&program.path);
         command.arg("run").stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Port 0 avoids conflicts between two operators on a machine.
+        // The value 0 is any free port, so that the probes of two operators on a machine don't conflict.
         command.env("PROBE_ADDRESS", "0").env("POD_NAME", "opgen-dev");
         if std::env::var_os("RUST_LOG").is_none() {
             command.env("RUST_LOG", options.log);
@@ -87,7 +88,7 @@ impl OperatorProcess {
         Ok(Self { program: program.clone(), child, lines, last_lines: VecDeque::new() })
     }
 
-    /// Waits for the next event. Cancel safe.
+    /// Waits for the next line of output, or for the exit of the operator, with the last lines of its output. Cancel safe.
     pub(super) async fn event(&mut self) -> Result<OperatorEvent> {
         let status = tokio::select! {
             biased;
@@ -114,7 +115,7 @@ impl OperatorProcess {
         }
     }
 
-    /// Keeps the line for the error of an unexpected exit, and drops the oldest one.
+    /// Stores a line for the error of an unexpected exit, and drops the oldest line if there are already `LAST_LINES`.
     fn push_last_line(&mut self, line: &str) {
         if self.last_lines.len() == LAST_LINES {
             self.last_lines.pop_front();
@@ -123,7 +124,7 @@ impl OperatorProcess {
     }
 }
 
-/// Sends the lines of a stream, except lines about passes, which go to the recording.
+/// Sends the lines of a stream to `sender` until either of them is closed. Lines about passes (reconciles) go to the recording instead.
 async fn forward_lines(
     stream: impl AsyncRead + Unpin,
     recording: Option<Recording>,

@@ -21,7 +21,8 @@ pub(super) struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Starts the shell, which removes the folder if this process is killed.
+    /// Starts the shell that leads the group. It waits for the end of its stdin, which closes when this process ends; then it removes the
+    /// folder and kills the group.
     pub(super) fn start(folder: &Path) -> Result<Self> {
         let mut command = Command::new("sh");
         command.args(["-c", r#"read -r _; rm -rf -- "$1"; kill -KILL 0"#, "opgen-lifeline"]).arg(folder);

@@ -19,11 +19,11 @@ use crate::{
     report_file,
 };
 
-/// The maximum number of recorded entries, and the number of oldest entries that are dropped when it is exceeded.
+/// The maximum number of entries of the timeline, and the number of oldest entries that are dropped when it is full.
 const MAX_ENTRIES: usize = 5_000;
 const TRIM_COUNT: usize = 1_000;
 
-/// A recording; clones share the same state.
+/// A recording of an operator, for the report of `opgen dev --report`; clones share the same state.
 #[derive(Clone, Debug)]
 pub(super) struct Recording {
     path: PathBuf,
@@ -41,7 +41,7 @@ struct RecordingState {
     /// The number of the request that started each watch of the current operator.
     watches: HashMap<String, u64>,
     passes: u64,
-    /// The running passes of the current operator, by its own numbers.
+    /// The running passes (reconciles) of the current operator process, by the numbers that this process gave them.
     running_passes: HashMap<u64, ObservedPass>,
     dropped: usize,
 }
@@ -61,7 +61,8 @@ impl Recording {
         Ok(Self { path: path.to_owned(), start: Instant::now(), state: Arc::default() })
     }
 
-    /// Numbers and records a request of the operator; remembers the number of a watch for its events. Ignores other clients.
+    /// Numbers and records a request of the operator, and stores the number of a watch request for the events of this watch. Ignores the
+    /// requests of other clients.
     pub(super) fn record_call(&self, record: &Record) {
         if !is_operator(&record.user) {
             return;
@@ -82,19 +83,21 @@ impl Recording {
         self.add(&mut state, TimelineEvent::Call(call));
     }
 
-    /// Records an event of a watch of the operator; ignores other clients.
+    /// Records a watch event that the operator received, with the number of the request that started the watch. Ignores the events of
+    /// other clients.
     pub(super) fn record_event(&self, watch: &Record, event: ObservedEvent) {
         if !is_operator(&watch.user) {
             return;
         }
         let mut state = self.lock();
         state.events += 1;
-        let start = state.watches.get(&watch.uri).copied().unwrap_or_default();
-        let event = ObservedEvent { number: state.events, watch: start, ..event };
+        let request = state.watches.get(&watch.uri).copied().unwrap_or_default();
+        let event = ObservedEvent { number: state.events, watch: request, ..event };
         self.add(&mut state, TimelineEvent::Event(event));
     }
 
-    /// Records a line of the operator about a pass. Returns false for other lines.
+    /// Records a JSON line of the operator about the begin or end of a pass (a reconcile). Returns false for other lines. Passes get new
+    /// numbers, since the numbers of the operator start again with each process.
     pub(super) fn record_pass(&self, line: &str) -> bool {
         let Ok(pass_line) = serde_json::from_str(line) else { return false };
         let mut state = self.lock();
@@ -106,6 +109,7 @@ impl Recording {
                 state.running_passes.insert(operator_number, pass.clone());
                 Some(pass)
             }
+            // The end of a pass whose begin was not recorded is ignored.
             PassLine::Ends { number, outcome } => state
                 .running_passes
                 .remove(&number)
@@ -117,7 +121,7 @@ impl Recording {
         true
     }
 
-    /// Records the start of an operator.
+    /// Records the start of an operator process with a note. Forgets the watches and passes of the process before.
     pub(super) fn record_start(&self, text: &str) {
         let mut state = self.lock();
         state.life += 1;
@@ -139,23 +143,25 @@ impl Recording {
     /// Writes the report atomically, and returns its path.
     pub(super) fn write(&self, name: &str) -> Result<&Path> {
         let state = self.lock();
-        let mut words = format!("The requests and watch events of {name} in the sandbox of `opgen dev`, pass by pass.");
+        let mut introduction =
+            format!("The requests and watch events of {name} in the sandbox of `opgen dev`, pass by pass.");
         if state.dropped > 0 {
-            words.push_str(&format!(" The first {} entries are left out.", state.dropped));
+            introduction.push_str(&format!(" The first {} entries are left out.", state.dropped));
         }
-        let page = page::alone(&format!("{name} under development"), &words, &state.timeline);
+        let page = page::alone(&format!("{name} under development"), &introduction, &state.timeline);
         drop(state);
         let temporary = self.path.with_extension(format!("{}.new", std::process::id()));
         let written = fs_err::write(&temporary, page).and_then(|()| fs_err::rename(&temporary, &self.path));
         if written.is_err() {
-            // The error of the write matters, not that of the removal.
+            // The user gets the error of the write, so an error of the removal is ignored.
             let _ = fs_err::remove_file(&temporary);
         }
         written.or_failed(|| "failed to write the report".to_owned())?;
         Ok(&self.path)
     }
 
-    /// Adds an entry with the time and the current operator. If there are too many, it drops the oldest ones.
+    /// Adds an event to the timeline, with the time and the number of the current operator process. Drops the oldest entries if the
+    /// timeline is full.
     fn add(&self, state: &mut RecordingState, event: TimelineEvent) {
         if state.timeline.entries.len() >= MAX_ENTRIES {
             state.timeline.entries.drain(..TRIM_COUNT);
@@ -171,12 +177,12 @@ impl Recording {
     }
 }
 
-/// Returns whether a user is the operator: no other ServiceAccount outside kube-system sends requests.
+/// Returns whether a user of the sandbox is the operator, since no other ServiceAccount outside kube-system sends requests there.
 fn is_operator(user: &str) -> bool {
     user.starts_with("system:serviceaccount:") && !user.starts_with("system:serviceaccount:kube-system:")
 }
 
-/// Returns the HTTP method of a verb.
+/// Returns the HTTP method of a verb of Kubernetes; GET for `get`, `list` and `watch`.
 fn method(verb: &str) -> &'static str {
     match verb {
         "create" => "POST",
@@ -192,6 +198,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
+    /// Returns the audit record of a successful patch of a ConfigMap.
     fn record(user: &str, name: &str) -> Record {
         Record {
             verb: "patch",
@@ -215,6 +222,7 @@ mod tests {
         assert!(Recording::new(folder.path()).is_err());
         let recording = Recording::new(&folder.path().join("report.html")).unwrap();
         recording.record_start("started");
+        // Only the ServiceAccount of the operator is recorded, no controller of Kubernetes and no person.
         recording.record_call(&record("system:serviceaccount:shop:shop", "mine"));
         recording.record_call(&record("system:serviceaccount:kube-system:collector", "theirs"));
         recording.record_call(&record("kubernetes-admin", "person"));
@@ -235,8 +243,9 @@ mod tests {
         recording.record_call(&watch("system:serviceaccount:shop:shop"));
         recording.record_event(&watch("system:serviceaccount:shop:shop"), event("told"));
         recording.record_event(&watch("kubernetes-admin"), event("secretly"));
-        let last = recording.lock().timeline.entries.last().map(|entry| entry.event.clone());
-        assert_eq!(last, Some(TimelineEvent::Event(ObservedEvent { number: 1, watch: 2, ..event("told") })));
+        // The watch is the second recorded request.
+        let last_event = recording.lock().timeline.entries.last().map(|entry| entry.event.clone());
+        assert_eq!(last_event, Some(TimelineEvent::Event(ObservedEvent { number: 1, watch: 2, ..event("told") })));
         let begins = |name: &str| {
             format!(
                 r#"{{"pass":"begins","number":1,"resource":"shops.example.com","namespace":"default","name":"{name}"}}"#
@@ -245,6 +254,7 @@ mod tests {
         assert!(recording.record_pass(&begins("passed")));
         assert!(recording.record_pass(r#"{"pass":"ends","number":1,"outcome":"done"}"#));
         assert!(!recording.record_pass(r#"{"level":"info"}"#) && !recording.record_pass("said"));
+        // The second process numbers its passes from 1 again, and exits during its first pass.
         recording.record_start("restarted");
         assert!(recording.record_pass(&begins("passed")));
         recording.record_exit();

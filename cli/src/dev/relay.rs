@@ -13,7 +13,7 @@ use tokio::{
 use super::{process_group::ProcessGroup, response::ApiResponse};
 use crate::error::{Error, Result, ResultExt as _};
 
-/// A running `<operator> relay`, with one line for each request and response.
+/// A running `<operator> relay`: it forwards requests from its stdin to the API server and prints the responses, each as a line of JSON.
 #[derive(Debug)]
 pub(super) struct Relay {
     pub(super) target: Target,
@@ -26,7 +26,7 @@ pub(super) struct Relay {
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Target {
     pub(super) url: String,
-    /// The namespace of objects without one.
+    /// The namespace of the kubeconfig, for namespaced objects whose manifest has no namespace.
     pub(super) namespace: String,
 }
 
@@ -37,7 +37,8 @@ struct Pipes {
 }
 
 impl Relay {
-    /// Starts the relay. Fails if it can't reach the cluster.
+    /// Starts `<operator> relay`, and reads its first line, which has the URL and the namespace of the cluster. Fails with the relay's own
+    /// error if it ends before this line, for example because the cluster is unreachable.
     pub(super) async fn start(program: &Path, process_group: &ProcessGroup) -> Result<Self> {
         let failed = || "failed to connect to the cluster".to_owned();
         let mut command = process_group.command(program);
@@ -47,19 +48,20 @@ impl Relay {
             return Err(Error::failed(failed()));
         };
         let mut responses = BufReader::new(stdout).lines();
-        let Some(first) = responses.next_line().await.or_failed(failed)? else {
+        let Some(target_line) = responses.next_line().await.or_failed(failed)? else {
             let output = child.wait_with_output().await.or_failed(failed)?;
             let message = String::from_utf8_lossy(&output.stderr);
+            // The relay prints `error: <message>` and a hint. Of these, the error below quotes only the message.
             let message =
                 message.split("\nhint:").next().unwrap_or_default().trim().trim_start_matches("error: ").to_owned();
             let hint = "set KUBECONFIG to the intended cluster, or use a sandbox by leaving out `--cluster`";
             return Err(Error::failed(failed()).because(message).hint(hint));
         };
-        let target = serde_json::from_str(&first).or_failed(failed)?;
+        let target = serde_json::from_str(&target_line).or_failed(failed)?;
         Ok(Self { target, pipes: Mutex::new(Pipes { requests, responses }), _child: child })
     }
 
-    /// Sends a request and waits for its response.
+    /// Writes a request as a line to the relay, and reads the next line, its response.
     pub(super) async fn send(&self, request: &Value) -> Result<ApiResponse> {
         let failed = || format!("failed to send a request to {}", self.target.url);
         let mut pipes = self.pipes.lock().await;

@@ -15,7 +15,8 @@ use crate::error::{Error, Result, ResultExt as _};
 /// The lifetime of the token in seconds, longer than any session.
 const TOKEN_LIFETIME: u32 = 30 * 24 * 60 * 60;
 
-/// Writes a kubeconfig of the ServiceAccount in the documents: the administrator's with another token.
+/// Requests a token for the operator's ServiceAccount, one of the manifests in `documents`, and writes a kubeconfig with it to `folder`.
+/// The kubeconfig has the cluster and context of `admin`, the text of the administrator's kubeconfig. Returns its path.
 pub(super) async fn write_kubeconfig(
     client: &Client,
     documents: &[Document],

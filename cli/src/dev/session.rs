@@ -48,8 +48,8 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Finds the project, checks the toolchain and the package, watches the sources, and starts the sandbox or connects to the
-    /// cluster of the user.
+    /// Finds the project, checks the toolchain and the package, watches the sources, and starts the sandbox. With `--cluster` there is no
+    /// sandbox; the first build connects to the user's cluster.
     pub(crate) async fn open(args: &Dev, ui: Ui) -> Result<Self> {
         let project = Project::find_above(&args.path)?;
         let recording = args.report.as_deref().map(Recording::new).transpose()?;
@@ -80,8 +80,8 @@ impl Session {
         })
     }
 
-    /// Builds and starts the operator, then rebuilds it after changes of the code, applies changed samples, shows its output, and
-    /// refreshes the display. Ends with an error, or when the future is dropped.
+    /// Builds and starts the operator. Then loops: rebuilds the operator after changes of the code, applies changed samples, prints the
+    /// operator's output, and refreshes the display of the samples. Returns only after an error; a drop of the future also ends the loop.
     pub(crate) async fn run(&mut self) -> Result<()> {
         self.rebuild().await?;
         loop {
@@ -112,7 +112,7 @@ impl Session {
         self.cluster.stop(self.ui).await;
     }
 
-    /// Writes the report, if requested.
+    /// Writes the report of `--report`, and prints its path. Does nothing without `--report`.
     pub(crate) fn report(&self) -> Result<()> {
         if let Some(recording) = &self.recording {
             self.ui.status("Wrote", &recording.write(&self.project.name)?.display().to_string());
@@ -127,13 +127,14 @@ impl Session {
         }
     }
 
-    /// Builds and restarts the operator. If that fails, the previous one keeps running.
+    /// Builds and restarts the operator, and applies the samples. If the code does not compile or the manifests can't be applied, prints
+    /// why and keeps the previous operator running.
     async fn rebuild(&mut self) -> Result<()> {
         self.ui.status("Building", &self.project.name);
         let built = build::build(&self.project, self.cluster.folder(), &self.process_group, !self.is_announced).await?;
         let Some(program) = built else {
-            let goes_on = if self.operator.is_some() { "the previous build keeps running" } else { "nothing runs" };
-            self.ui.warning(&format!("{} does not compile; {goes_on} until the next change", self.project.name));
+            let state = if self.operator.is_some() { "the previous build keeps running" } else { "nothing runs" };
+            self.ui.warning(&format!("{} does not compile; {state} until the next change", self.project.name));
             return Ok(());
         };
         if self.operator.as_ref().is_some_and(|operator| operator.program.is_same_build(&program)) {
@@ -148,8 +149,8 @@ impl Session {
         self.sources.watch_new_folders()
     }
 
-    /// Applies the manifests of a new program, stops the running operator, and starts the new one. Reports and records that, and
-    /// prints the kubeconfig after the first start.
+    /// Applies the manifests of a newly built operator, stops the running operator, and starts the new one. Prints and records the
+    /// restart; after the first start, also prints the kubeconfig.
     async fn replace_operator(&mut self, program: &Program) -> Result<()> {
         let requirements = install::requirements(&program.path, &self.process_group).await?;
         let kubeconfig = self.cluster.prepare(&requirements.documents).await?;
@@ -170,8 +171,8 @@ impl Session {
             recording: self.recording.as_ref(),
         };
         self.operator = Some(OperatorProcess::start(program, options, &self.process_group)?);
-        let since = program.built_at.elapsed().as_secs_f32();
-        let text = format!("{}, {since:.1} s after the build", self.project.name);
+        let delay = program.built_at.elapsed().as_secs_f32();
+        let text = format!("{}, {delay:.1} s after the build", self.project.name);
         self.ui.status(if self.is_announced { "Restarted" } else { "Started" }, &text);
         if !self.is_announced {
             self.is_announced = true;
@@ -180,7 +181,7 @@ impl Session {
         Ok(())
     }
 
-    /// Opens the NATS server, unless one is open and has not ended, and prints its URL.
+    /// Starts or connects to the NATS server for the buckets and prints its URL, unless a server of an earlier call still runs.
     async fn open_nats(&mut self, buckets: &[String]) -> Result<()> {
         if self.nats.as_mut().is_none_or(NatsServer::has_ended) {
             let is_cluster = self.cluster.kubeconfig().is_none();
@@ -193,15 +194,15 @@ impl Session {
         Ok(())
     }
 
-    /// Applies samples with a new text, and shows the state of all samples that can be parsed. Prints errors, and tries a failed
-    /// sample again the next time. Changes made in the cluster are not reverted.
+    /// Applies the sample files whose text has changed since they were applied, and shows the state of all samples that can be parsed.
+    /// Prints errors; the next call tries a failed sample again. Does nothing without a running operator.
     async fn apply_samples(&mut self) {
         if self.operator.is_none() {
             return;
         }
         let (samples, failures) = self.read_samples();
         let mut failures = failures;
-        let mut all = Vec::new();
+        let mut shown = Vec::new();
         for (path, text) in samples {
             match Document::parse(&text, &format!("`{}`", self.relative_path(&path))) {
                 Ok(documents) => {
@@ -215,18 +216,18 @@ impl Session {
                             Err(error) => failures.push(error),
                         }
                     }
-                    all.extend(documents);
+                    shown.extend(documents);
                 }
                 Err(error) => failures.push(error),
             }
         }
-        self.display.set_samples(all);
+        self.display.set_samples(shown);
         for failure in failures {
             self.display.suspend(|| ui::error(&mut ui::stderr(), &failure));
         }
     }
 
-    /// Reads the sample files. Returns the text of each file and the errors of those that can't be read.
+    /// Reads the YAML files in the folder `samples`. Returns the text of each file, and an error for each file that can't be read.
     fn read_samples(&self) -> (BTreeMap<PathBuf, String>, Vec<Error>) {
         let (mut samples, mut failures) = (BTreeMap::new(), Vec::new());
         // The folder may not exist.
@@ -241,24 +242,26 @@ impl Session {
         (samples, failures)
     }
 
-    /// Prints a line of the operator. After its exit, records that, prints its last lines, and waits for the next change.
+    /// Prints a line of the operator's output. After its exit, records the exit and prints an error with the last lines; the operator
+    /// starts again only after the next change.
     fn handle_event(&mut self, event: OperatorEvent) {
         let name = &self.project.name;
         match event {
             OperatorEvent::Line(line) => self.display.suspend(|| self.ui.note(&format!("{name} | {line}"))),
-            OperatorEvent::Exit(status, last) => {
+            OperatorEvent::Exit(status, last_lines) => {
                 self.operator = None;
                 self.recording.iter().for_each(Recording::record_exit);
                 self.display.clear();
-                let last: String = last.iter().map(|line| format!("\n{name} | {line}")).collect();
-                let last =
-                    if last.is_empty() { "it printed nothing".to_owned() } else { format!("its last output:{last}") };
-                let error = Error::failed(format!("{name} exited unexpectedly: {status}")).because(last);
+                let text: String = last_lines.iter().map(|line| format!("\n{name} | {line}")).collect();
+                let cause =
+                    if text.is_empty() { "it printed nothing".to_owned() } else { format!("its last output:{text}") };
+                let error = Error::failed(format!("{name} exited unexpectedly: {status}")).because(cause);
                 ui::error(&mut ui::stderr(), &error.hint("it restarts after the next change"));
             }
         }
     }
 
+    /// Reads and shows the state of the samples; does nothing without a running operator.
     async fn refresh_display(&mut self) {
         if let Some(operator) = &self.operator {
             self.display.refresh(&operator.program.path, self.cluster.kubeconfig(), &self.process_group).await;
@@ -271,7 +274,7 @@ impl Session {
     }
 }
 
-/// Waits for the next event of the operator; forever if none runs.
+/// Waits for the next event of the operator; waits forever without an operator, so that `select!` ignores this branch.
 async fn next_event(operator: &mut Option<OperatorProcess>) -> Result<OperatorEvent> {
     match operator {
         Some(operator) => operator.event().await,

@@ -44,7 +44,7 @@ pub(super) struct Sources {
     first_change: Option<Instant>,
 }
 
-/// The folders with sources, and those without.
+/// The folders of the project that contain sources, and the folders of built and generated files.
 #[derive(Clone, Debug)]
 struct Folders {
     packages: BTreeSet<PathBuf>,
@@ -54,7 +54,7 @@ struct Folders {
 }
 
 impl Sources {
-    /// Watches the sources; `metadata` includes the dependencies of the project.
+    /// Starts to watch the source files of the project and its path dependencies; `metadata` includes the dependencies.
     pub(super) fn watch(project: &Project, metadata: &Metadata) -> Result<Self> {
         let folders = Folders {
             packages: packages(project, metadata),
@@ -82,7 +82,8 @@ impl Sources {
         Ok(())
     }
 
-    /// Waits for the next complete change. Cancel safe.
+    /// Waits for a change, collects further changes until there is none for `DEBOUNCE`, at most for `MAX_DELAY`, and returns them as one.
+    /// Cancel safe: a later call continues with the changes collected so far.
     pub(super) async fn next_change(&mut self) -> Result<SourceChange> {
         loop {
             let next = match self.first_change {
@@ -100,22 +101,23 @@ impl Sources {
         }
     }
 
-    /// Returns the collected changes as one change. It is a change of code if any changed path is no sample.
+    /// Takes the collected changes and returns them as one: a change of code if any changed path is outside the folder of generated
+    /// YAML, else a change of samples.
     fn take_pending(&mut self) -> SourceChange {
         self.first_change = None;
         let pending = std::mem::take(&mut self.pending);
         // A folder that was created again needs a new watch.
         self.watched.retain(|folder| !pending.contains(folder));
         let mut code: Vec<_> = pending.into_iter().filter(|path| !path.starts_with(&self.folders.generated)).collect();
-        // Editors write a temporary file and rename it; report the file that exists.
+        // Editors write a temporary file and rename it. The sort puts existing files first, so that one of them is reported.
         code.sort_by_key(|path| !path.is_file());
         code.into_iter().next().map_or(SourceChange::Samples, SourceChange::Code)
     }
 }
 
 impl Folders {
-    /// Returns the folders to watch: the roots and packages without their subfolders, and the source folders and samples with
-    /// them.
+    /// Returns the folders to watch: the roots and the package folders without their subfolders, and the source folders of packages and
+    /// the samples with all subfolders.
     fn watch_list(&self) -> Result<Vec<(PathBuf, RecursiveMode)>> {
         let mut watch_list: Vec<_> = self.roots.iter().map(|top| (top.clone(), RecursiveMode::NonRecursive)).collect();
         for package in &self.packages {
@@ -139,49 +141,55 @@ impl Folders {
         self.generated.join("samples")
     }
 
-    /// Returns whether a path is neither built, generated nor hidden.
+    /// Returns whether a change of the path can change the operator or a sample: the path is neither built by cargo, nor generated YAML
+    /// other than samples, nor hidden.
     fn is_source(&self, path: &Path) -> bool {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let is_sample = path.starts_with(self.samples()) && path != self.samples();
-        // The target folder of another project may contain the project.
+        // The project itself may be in the target folder of another workspace; its packages are sources nevertheless.
         let is_own = |own: &PathBuf| own.starts_with(&self.target) && path.starts_with(own);
         let is_built = path.starts_with(&self.target) && !self.packages.iter().chain(&self.roots).any(is_own);
         let is_generated = is_built || path.starts_with(&self.generated) && !is_sample;
+        // A name that ends in `~` is a backup of an editor.
         let is_hidden = name.starts_with('.') || name.ends_with('~') || name == "node_modules";
         !is_generated && !is_hidden
     }
 }
 
-/// Returns the folders of the operator's package and of its path dependencies, except dev-dependencies.
+/// Returns the folders of the operator's package and of its direct and indirect path dependencies, except dev-dependencies.
 fn packages(project: &Project, metadata: &Metadata) -> BTreeSet<PathBuf> {
+    // Packages from a registry or from git have a source.
     let local = metadata.packages.iter().filter(|package| package.source.is_none());
     let folder =
-        |package: &cargo_metadata::Package| package.manifest_path.parent().map(|it| it.as_std_path().to_owned());
+        |package: &cargo_metadata::Package| package.manifest_path.parent().map(|path| path.as_std_path().to_owned());
     let local: HashMap<_, _> = local.map(|package| (&package.id, package)).collect();
     let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
     let nodes: HashMap<_, _> = nodes.map(|node| (&node.id, node)).collect();
-    let mut open: Vec<_> = local.values().filter(|it| it.name.as_str() == project.name).map(|it| &it.id).collect();
+    let operators = local.values().filter(|package| package.name.as_str() == project.name);
+    let mut unvisited: Vec<_> = operators.map(|package| &package.id).collect();
     let mut visited = BTreeSet::new();
-    while let Some(id) = open.pop() {
+    while let Some(id) = unvisited.pop() {
         if local.contains_key(id) && visited.insert(id) {
-            let is_built_in =
-                |dependency: &&NodeDep| dependency.dep_kinds.iter().any(|of| of.kind != DependencyKind::Development);
+            let is_built_in = |dependency: &&NodeDep| {
+                dependency.dep_kinds.iter().any(|info| info.kind != DependencyKind::Development)
+            };
             let dependencies = nodes.get(id).into_iter().flat_map(|node| &node.deps);
-            open.extend(dependencies.filter(is_built_in).map(|dependency| &dependency.pkg));
+            unvisited.extend(dependencies.filter(is_built_in).map(|dependency| &dependency.pkg));
         }
     }
     visited.into_iter().filter_map(|id| folder(local.get(id)?)).collect()
 }
 
-/// Sends the source paths of an event. Runs on the thread of the watcher.
+/// Sends the source files that an event of the file watcher changed, or the error of the watcher. Runs on the watcher's thread.
 fn send_paths(
     event: notify::Result<Event>,
     folders: &Folders,
     sender: &mpsc::UnboundedSender<notify::Result<PathBuf>>,
 ) {
-    // An error means that the receiver was dropped.
+    // An error of `send` means that the receiver was dropped, so it is ignored.
     match event {
         Err(error) => _ = sender.send(Err(error)),
+        // Reads don't change files.
         Ok(event) if matches!(event.kind, EventKind::Access(_)) => {}
         Ok(event) => {
             let changed = event.paths.into_iter().filter(|path| folders.is_source(path));
@@ -213,13 +221,24 @@ mod tests {
             target: "/p/target".into(),
             generated: "/p/deploy".into(),
         };
-        let is = |path: &str| folders.is_source(Path::new(path));
-        assert!(is("/p/Cargo.toml") && is("/p/api/src/lib.rs") && is("/p/deploy/samples/a.yaml"));
-        assert!(!is("/p/target") && !is("/p/target/debug/a") && !is("/p/deploy") && !is("/p/deploy/rbac.yaml"));
+        let is_source = |path: &str| folders.is_source(Path::new(path));
+        assert!(is_source("/p/Cargo.toml") && is_source("/p/api/src/lib.rs") && is_source("/p/deploy/samples/a.yaml"));
+        assert!(
+            !is_source("/p/target")
+                && !is_source("/p/target/debug/a")
+                && !is_source("/p/deploy")
+                && !is_source("/p/deploy/rbac.yaml")
+        );
+        // A project in the target folder of another workspace.
         let inside =
             Folders { packages: ["/p/target/mine/api".into()].into(), target: "/p/target".into(), ..folders.clone() };
         assert!(inside.is_source(Path::new("/p/target/mine/api/src/lib.rs")));
         assert!(!inside.is_source(Path::new("/p/target/debug/a")));
-        assert!(!is("/p/deploy/samples") && !is("/p/src/.lib.rs.swp") && !is("/p/src/lib.rs~") && !is("/p/.git"));
+        assert!(
+            !is_source("/p/deploy/samples")
+                && !is_source("/p/src/.lib.rs.swp")
+                && !is_source("/p/src/lib.rs~")
+                && !is_source("/p/.git")
+        );
     }
 }

@@ -9,17 +9,17 @@ use tokio::time::Instant;
 use super::{document::Document, process_group::ProcessGroup};
 use crate::ui::Ui;
 
-/// The intervals between refreshes: after a change, and otherwise.
+/// The interval between refreshes during `ACTIVE_PERIOD`, and the interval at other times.
 const ACTIVE_INTERVAL: Duration = Duration::from_millis(200);
 const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The time after a change with the shorter interval.
+/// The time after a change of a tree in which the display refreshes more often.
 const ACTIVE_PERIOD: Duration = Duration::from_secs(5);
 
 /// The key of the condition `Available`, which sorts after those of the objects.
 const CONDITION_KEY: &str = "~";
 
-/// The trees of the samples: redrawn in place on a terminal, changed lines elsewhere.
+/// A display of the samples and their child objects: redrawn in place on a terminal, printed as changed lines elsewhere.
 #[derive(Debug)]
 pub(super) struct StatusDisplay {
     ui: Ui,
@@ -31,7 +31,7 @@ pub(super) struct StatusDisplay {
 }
 
 impl StatusDisplay {
-    /// Creates the display, which is redrawn in place on a terminal.
+    /// Creates an empty display. On a terminal it is the message of a progress bar, which can be redrawn in place.
     pub(super) fn new(ui: Ui) -> Self {
         let bar = ui.is_interactive().then(|| {
             let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
@@ -72,6 +72,7 @@ impl StatusDisplay {
     pub(super) async fn refresh(&mut self, program: &Path, kubeconfig: Option<&Path>, process_group: &ProcessGroup) {
         let mut texts = String::new();
         for sample in self.samples.clone() {
+            // A terminal shows the text of the tree. Elsewhere the changed lines are computed from the JSON.
             let format = if self.bar.is_some() { "text" } else { "json" };
             let Some(output) = tree(program, &sample, format, kubeconfig, process_group).await else { continue };
             let output =
@@ -94,7 +95,8 @@ impl StatusDisplay {
         self.next_refresh = Instant::now() + pause;
     }
 
-    /// Prints the tree as JSON and its changed lines. It prints nothing on a terminal, where the display is redrawn.
+    /// Prints the changed lines of a sample's tree, or with `--output json` the tree. Prints nothing on a terminal, where the display is
+    /// redrawn instead.
     fn print_changes(&self, sample: &Document, before: &Value, now: &Value) {
         if self.bar.is_some() {
             return;
@@ -106,8 +108,8 @@ impl StatusDisplay {
     }
 }
 
-/// Returns the output of the operator's `tree` for an object. It is empty if the object doesn't exist or the operator doesn't
-/// manage it. `None` if the command failed to run.
+/// Returns the output of the operator's `tree` for an object. The output is empty if the object doesn't exist or the operator doesn't
+/// manage it; the result is `None` if the command can't be run.
 async fn tree(
     program: &Path,
     sample: &Document,
@@ -130,12 +132,13 @@ async fn tree(
     Some(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Returns a line for each change between two trees: of the condition `Available`, and of each object.
+/// Returns a line for each change between two trees: of the condition `Available`, and of each object. The tree of an object that doesn't
+/// exist is null.
 fn changed_lines(before: &Value, now: &Value) -> Vec<String> {
     if now.is_null() {
         return if before.is_null() { Vec::new() } else { vec!["gone".to_owned()] };
     }
-    let (earlier, later) = (states(before), states(now));
+    let (earlier, later) = (state_lines(before), state_lines(now));
     let mut lines: Vec<_> = later
         .iter()
         .filter(|(name, state)| earlier.get(*name) != Some(state))
@@ -150,27 +153,29 @@ fn changed_lines(before: &Value, now: &Value) -> Vec<String> {
     lines
 }
 
-/// Returns a line for the condition `Available` and for each object of a tree, by the name of the object.
-fn states(tree: &Value) -> BTreeMap<String, String> {
+/// Returns a line with the state of each object of a tree, by the kind and name of the object, and a line with the condition `Available`,
+/// by `CONDITION_KEY`.
+fn state_lines(tree: &Value) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let mut states = BTreeMap::new();
     add_object_states(&tree["tree"], &mut states);
-    for condition in tree["conditions"].as_array().into_iter().flatten().filter(|it| it["type"] == "Available") {
+    let conditions = tree["conditions"].as_array().into_iter().flatten();
+    for condition in conditions.filter(|condition| condition["type"] == "Available") {
         let (status, reason, message) =
             (text(&condition["status"]), text(&condition["reason"]), text(&condition["message"]));
-        let why = if message.is_empty() { reason } else { format!("{reason}: {message}") };
-        states.insert(CONDITION_KEY.to_owned(), format!("Available={status}  {why}"));
+        let cause = if message.is_empty() { reason } else { format!("{reason}: {message}") };
+        states.insert(CONDITION_KEY.to_owned(), format!("Available={status}  {cause}"));
     }
     states
 }
 
-/// Adds the state of each object of a node and of its descendants.
+/// Adds a line with the state of each object of a node and of its descendants. A node is a part of the operator's tree of child objects.
 fn add_object_states(node: &Value, states: &mut BTreeMap<String, String>) {
     for object in node["objects"].as_array().into_iter().flatten() {
-        let word = |key: &str| object[key].as_str().unwrap_or_default();
-        let name = format!("{} {}", word("kind"), word("name"));
-        let why = if word("message").is_empty() { String::new() } else { format!(" ({})", word("message")) };
-        states.insert(name.clone(), format!("{name} {}{why}", word("state")));
+        let field = |key: &str| object[key].as_str().unwrap_or_default();
+        let name = format!("{} {}", field("kind"), field("name"));
+        let cause = if field("message").is_empty() { String::new() } else { format!(" ({})", field("message")) };
+        states.insert(name.clone(), format!("{name} {}{cause}", field("state")));
     }
     for child in node["children"].as_array().into_iter().flatten() {
         add_object_states(&child["node"], states);
@@ -181,6 +186,7 @@ fn add_object_states(node: &Value, states: &mut BTreeMap<String, String>) {
 mod tests {
     use super::*;
 
+    /// Returns the JSON tree of a sample with one ConfigMap in this state, and this status of the condition `Available`.
     fn tree(state: &str, available: &str) -> Value {
         let object = json!({"kind": "ConfigMap", "name": "a", "state": state, "message": ""});
         let condition = json!({"type": "Available", "status": available, "reason": "R", "message": "m"});
@@ -189,9 +195,9 @@ mod tests {
 
     #[test]
     fn changed_lines_contain_only_new_states() {
-        let all = ["ConfigMap a ready", "Available=True  R: m"];
-        assert_eq!(changed_lines(&Value::Null, &tree("ready", "True")), all);
-        assert_eq!(changed_lines(&tree("notReady", "True"), &tree("ready", "True")), all[..1]);
+        let lines = ["ConfigMap a ready", "Available=True  R: m"];
+        assert_eq!(changed_lines(&Value::Null, &tree("ready", "True")), lines);
+        assert_eq!(changed_lines(&tree("notReady", "True"), &tree("ready", "True")), lines[..1]);
         assert_eq!(changed_lines(&tree("ready", "True"), &tree("ready", "True")), [""; 0]);
         assert_eq!(changed_lines(&tree("ready", "True"), &json!({"tree": {}})), ["ConfigMap a is gone"]);
         assert_eq!(changed_lines(&tree("ready", "True"), &Value::Null), ["gone"]);

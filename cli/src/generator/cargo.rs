@@ -27,10 +27,10 @@ pub(crate) fn metadata_with_dependencies(project: &Project) -> Result<Metadata> 
     run_metadata(project, &mut MetadataCommand::new())
 }
 
-/// Returns the metadata of the workspace around the project, which may contain more than the project.
+/// Runs `cargo metadata` in the project's folder, and returns the metadata of the workspace, which may contain more than the project.
 fn run_metadata(project: &Project, command: &mut MetadataCommand) -> Result<Metadata> {
-    let answer = command.current_dir(&project.root).exec();
-    answer.or_failed(|| format!("failed to run `cargo metadata` for `{}`", project.root.display()))
+    let metadata = command.current_dir(&project.root).exec();
+    metadata.or_failed(|| format!("failed to run `cargo metadata` for `{}`", project.root.display()))
 }
 
 /// Generates the lock file of the project's workspace, unless it exists.
@@ -43,8 +43,8 @@ pub(crate) fn lock(project: &Project, workspace: &Path) -> Result<()> {
     if status.or_failed(failed)?.success() { Ok(()) } else { Err(Error::failed(failed())) }
 }
 
-/// Builds the program with the name of its package, shows the progress, and returns the path of the binary. The compiler prints to
-/// stderr. A signal terminates cargo and the compilers.
+/// Builds the binary `package` of the package with the same name, shows the progress, and returns the path of the executable. The
+/// compiler prints to stderr. A signal that ends this process also ends cargo and the compilers.
 pub(crate) fn build(project: &Project, manifest: &Path, package: &str, target: &Path, ui: Ui) -> Result<PathBuf> {
     let failed = || "failed to build the project's code".to_owned();
     let progress = ui.progress("Building", None);
@@ -67,6 +67,7 @@ pub(crate) fn build(project: &Project, manifest: &Path, package: &str, target: &
         for message in Message::parse_stream(BufReader::new(stdout)).flatten() {
             if let Message::CompilerArtifact(artifact) = message {
                 progress.tick(&artifact.target.name);
+                // The artifacts of libraries have no executable.
                 program = artifact.executable.or(program);
             }
         }

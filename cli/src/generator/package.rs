@@ -28,7 +28,8 @@ pub(crate) fn name(project: &Project) -> String {
     format!("{}-generator", project.name)
 }
 
-/// Renders the package for the operator of a project; `workspace` is the manifest in the folder `root`.
+/// Renders the package of the generator, the program that prints a project's YAML. `operator` is the package of the project's operator,
+/// and `workspace` the parsed `Cargo.toml` in the folder `root` of its workspace.
 pub(crate) fn generator(
     project: &Project,
     operator: &Package,
@@ -48,11 +49,13 @@ pub(crate) fn generator(
     manifest["package"] = Item::Table(package);
     let dependencies = dependencies(project, operator)?;
     manifest["dependencies"] = Item::Table(dependencies.clone());
-    // There is no build script, so these are not built. As in the project, procedural macros get the features that they ask for.
+    // There is no build script, so these are not built. They make cargo resolve the features of procedural macros and their dependencies
+    // as for the operator, whose build script has the same dependencies.
     manifest["build-dependencies"] = Item::Table(dependencies);
     for section in ["profile", "patch"] {
         if let Some(item) = workspace.get(section) {
             manifest[section] = item.clone();
+            // A patch may have a path relative to the workspace.
             make_paths_absolute(&mut manifest[section], root);
         }
     }
@@ -67,7 +70,8 @@ fn main_source(project: &Project) -> String {
 
 /// Returns the build dependencies of the operator as dependencies of the generator. Fails if the controller or opgen is missing.
 fn dependencies(project: &Project, operator: &Package) -> Result<Table> {
-    let needed: Vec<_> = operator.dependencies.iter().filter(|it| it.kind == DependencyKind::Build).collect();
+    let dependencies = operator.dependencies.iter();
+    let needed: Vec<_> = dependencies.filter(|dependency| dependency.kind == DependencyKind::Build).collect();
     for name in [project.controller_package(), "opgen".to_owned()] {
         if !needed.iter().any(|dependency| dependency.name == name) {
             return Err(Error::failed(format!("package `{}` has no build dependency `{name}`", operator.name))
@@ -82,7 +86,7 @@ fn dependencies(project: &Project, operator: &Package) -> Result<Table> {
     Ok(table)
 }
 
-/// Returns the entry of a dependency in a manifest: its package, source, and features.
+/// Returns the value of a dependency in `[dependencies]` of a manifest: its package if it is renamed, its source, and its features.
 fn dependency_source(dependency: &Dependency) -> InlineTable {
     let mut table = InlineTable::new();
     if dependency.rename.is_some() {
@@ -102,7 +106,8 @@ fn dependency_source(dependency: &Dependency) -> InlineTable {
     table
 }
 
-/// Inserts the git repository, or the version and the registry, of a dependency that is not a folder.
+/// Inserts the git repository, or the version and the registry, of a dependency into its value in a manifest. `source` is cargo's text for
+/// the source, for example `git+https://example.com/x.git?branch=main`.
 fn insert_remote(table: &mut InlineTable, source: &str, dependency: &Dependency) {
     if let Some(git) = source.strip_prefix("git+") {
         let (url, reference) = git.split_once('?').unwrap_or((git, ""));
@@ -118,7 +123,8 @@ fn insert_remote(table: &mut InlineTable, source: &str, dependency: &Dependency)
     }
 }
 
-/// Makes the paths of patches absolute, since the generator is in another folder.
+/// Makes every value of the key `path` in a table and the tables inside it absolute, since the generator is in another folder than the
+/// manifest in `root`.
 fn make_paths_absolute(item: &mut Item, root: &Path) {
     let Some(table) = item.as_table_like_mut() else { return };
     for (key, item) in table.iter_mut() {
@@ -140,17 +146,19 @@ mod tests {
         Project { root: "/work".into(), name: "web-shop".to_owned(), generated: "deploy".into() }
     }
 
-    fn dependency(name: &str, more: &serde_json::Value) -> serde_json::Value {
+    /// Returns a build dependency from crates.io as `cargo metadata` prints it, with the fields of `changes` replaced.
+    fn dependency(name: &str, changes: &serde_json::Value) -> serde_json::Value {
         let mut dependency = json!({
             "name": name, "req": "^1.2", "kind": "build", "optional": false, "uses_default_features": true,
             "features": [], "source": CRATES_IO, "target": null, "rename": null, "registry": null,
         });
-        for (key, value) in more.as_object().unwrap() {
+        for (key, value) in changes.as_object().unwrap() {
             dependency[key] = value.clone();
         }
         dependency
     }
 
+    /// Returns the package of an operator with these dependencies, as `cargo metadata` prints it.
     fn operator(dependencies: &[serde_json::Value]) -> Package {
         serde_json::from_value(json!({
             "name": "web-shop", "version": "0.1.0", "id": "web-shop", "dependencies": dependencies, "targets": [],
@@ -159,6 +167,7 @@ mod tests {
         .unwrap()
     }
 
+    /// Returns the generator's manifest for an operator with the required and these dependencies, and for this manifest of the workspace.
     fn manifest(dependencies: &[serde_json::Value], workspace: &str) -> String {
         let (controller, opgen) = (json!({"path": "/work/controller", "source": null}), json!({}));
         let mut all = vec![dependency("web-shop-controller", &controller), dependency("opgen", &opgen)];
@@ -167,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn it_depends_on_what_the_build_script_depends_on() {
+    fn the_generator_has_only_the_build_dependencies_of_the_operator() {
         let text =
             manifest(&[dependency("serde", &json!({"kind": "dev"})), dependency("http", &json!({"kind": null}))], "");
         let parsed: DocumentMut = text.parse().unwrap();
@@ -178,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn features_sources_and_new_names_are_kept() {
+    fn features_sources_and_renames_of_dependencies_are_copied() {
         let features = json!({"features": ["v1_36"], "uses_default_features": false});
         let git = json!({"source": "git+https://example.com/x.git?branch=main", "rename": "y"});
         let registry = json!({"source": "registry+https://example.com/index"});
@@ -194,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_and_patches_are_the_projects() {
+    fn profiles_and_patches_are_those_of_the_projects_workspace() {
         let text = manifest(&[], "[profile.dev]\ndebug = 1\n[patch.crates-io]\nopgen = { path = \"../opgen\" }\n");
         let parsed: DocumentMut = text.parse().unwrap();
         assert_eq!(parsed["profile"]["dev"]["debug"].as_integer(), Some(1));

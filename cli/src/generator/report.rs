@@ -50,7 +50,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// Returns the status verb of a change that was written.
+    /// Returns the word for a change that was written to a file.
     pub(crate) fn change_verb(self) -> &'static str {
         match self {
             Self::Created => "Created",
@@ -59,7 +59,7 @@ impl Action {
         }
     }
 
-    /// Returns the status word of drift.
+    /// Returns the word for a file that a check found to differ from the generated YAML: a run would create, update or remove it.
     pub(crate) fn drift_word(self) -> &'static str {
         match self {
             Self::Created => "Missing",
@@ -93,7 +93,7 @@ impl Report {
         self.changes.is_empty() && self.drift.is_empty()
     }
 
-    /// Parses the report in the generator's output; an error if the generator failed.
+    /// Parses the report in the generator's output. Fails with the generator's own error if it failed; drift is no failure.
     pub(crate) fn read(output: &Output, generated: &Path) -> Result<Self> {
         let failed = || format!("failed to generate the YAML in `{}/`", generated.display());
         let stderr = String::from_utf8_lossy(&output.stderr);
@@ -102,6 +102,7 @@ impl Report {
             return Err(Error::failed(failed()).because(stderr_message()));
         }
         let report: Self = serde_json::from_slice(&output.stdout).or_failed(failed)?;
+        // The generator also exits with an error code after a check that found drift.
         match output.status.success() || !report.drift.is_empty() {
             true => Ok(report),
             false => Err(Error::failed(failed()).because(stderr_message())),
@@ -116,6 +117,7 @@ mod tests {
 
     use super::*;
 
+    /// Reads the report of a shell script that stands in for the generator.
     fn after(script: &str) -> Result<Report> {
         Report::read(&Command::new("sh").args(["-c", script]).output().unwrap(), Path::new("deploy"))
     }

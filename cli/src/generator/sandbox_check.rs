@@ -33,13 +33,14 @@ pub(crate) struct LabelledObject {
     pub(crate) object: Value,
 }
 
-/// Creates every CRD and then every sample in a new sandbox, and returns its warnings and refusals.
+/// Creates every generated CRD and then every sample in a new sandbox, and returns the warnings and refusals of its API server. Unknown
+/// fields of samples are refused.
 pub(crate) fn check(files: &[GeneratedFile]) -> Result<SandboxReport> {
     check_objects(&parse_objects(files, "base/crds/")?, &parse_objects(files, "samples/")?, "Strict")
 }
 
-/// Creates definitions and then objects in a new sandbox, and returns its warnings and refusals. Objects of refused kinds are skipped.
-/// `field_validation` is that of the objects: `Strict` refuses unknown fields.
+/// Creates CRDs and then objects in a new sandbox, and returns the warnings and refusals of its API server. Skips objects whose CRD was
+/// refused. `field_validation` is the query parameter `fieldValidation` for the objects: `Strict` refuses unknown fields.
 pub(crate) fn check_objects(
     definitions: &[LabelledObject],
     objects: &[LabelledObject],
@@ -58,7 +59,7 @@ pub(crate) fn check_objects(
             }
         }
         for LabelledObject { label, object } in objects {
-            // Skips objects of refused kinds.
+            // There is no path if the CRD of the object was refused.
             let Some(path) = served.iter().find_map(|definition| collection_path(definition, object)) else {
                 continue;
             };
@@ -95,7 +96,7 @@ fn parse_objects(files: &[GeneratedFile], folder: &str) -> Result<Vec<LabelledOb
     of_folder.map(read).collect()
 }
 
-/// Returns the path of the collection of the sample; `None` if the CRD defines another kind.
+/// Returns the URL path for requests that create the sample; `None` if the CRD defines another kind.
 fn collection_path(definition: &Value, sample: &Value) -> Option<String> {
     let spec = &definition["spec"];
     let (group, version) = sample["apiVersion"].as_str()?.split_once('/')?;
@@ -116,13 +117,15 @@ fn namespace(sample: &Value) -> &str {
 struct CheckServer(Sandbox);
 
 impl CheckServer {
-    /// Creates an object and collects warnings and refusals. Returns whether it was created.
+    /// Creates an object, and adds the warnings and the causes of a refusal to `report`, with `label` as the name of the object. Returns
+    /// whether the object was created.
     async fn create(&self, label: &str, path: &str, object: &Value, report: &mut SandboxReport) -> Result<bool> {
         let response = self.request(Method::POST, path, Some(object)).await?;
         let warnings = response.headers().get_all(header::WARNING).into_iter().filter_map(|text| text.to_str().ok());
         // A warning has the form `299 - "the text"`.
-        let text = |warning: &str| warning.splitn(3, ' ').last().unwrap_or_default().trim_matches('"').to_owned();
-        report.warnings.extend(warnings.map(|warning| format!("{label}: {}", text(warning))));
+        let warning_text =
+            |warning: &str| warning.splitn(3, ' ').last().unwrap_or_default().trim_matches('"').to_owned();
+        report.warnings.extend(warnings.map(|warning| format!("{label}: {}", warning_text(warning))));
         if response.status().is_success() {
             return Ok(true);
         }
@@ -145,7 +148,7 @@ impl CheckServer {
         loop {
             let found = body(self.request(Method::GET, &format!("{DEFINITIONS}/{name}"), None).await?).await?;
             let mut conditions = found["status"]["conditions"].as_array().into_iter().flatten();
-            if conditions.any(|it| it["type"] == "Established" && it["status"] == "True") {
+            if conditions.any(|condition| condition["type"] == "Established" && condition["status"] == "True") {
                 return Ok(());
             }
             if Instant::now() > end {
@@ -177,7 +180,8 @@ async fn body(response: Response<Body>) -> Result<Value> {
     serde_json::from_slice(&bytes).or_failed(failed)
 }
 
-/// Returns a cause of a refusal as text, with the label and the field of the object.
+/// Returns a cause of a refusal as text: the label of the object, the field and the message. For a field of a CRD's schema, the text names
+/// the field of the custom resource that the schema describes, too.
 fn refusal(label: &str, cause: &Value) -> String {
     let (field, message) = (cause["field"].as_str().unwrap_or_default(), cause["message"].as_str().unwrap_or_default());
     match object_path(field) {
@@ -186,9 +190,10 @@ fn refusal(label: &str, cause: &Value) -> String {
     }
 }
 
-/// Returns the field of the object for a path in its schema, for example `.spec.sizes[*]`. `None` if the path isn't in a schema.
-fn object_path(place: &str) -> Option<String> {
-    let (_, mut rest) = place.split_once("openAPIV3Schema")?;
+/// Returns the field of a custom resource that a path in a CRD's schema describes: `.spec.sizes[*]` for
+/// `openAPIV3Schema.properties[spec].properties[sizes].items`. `None` if the path isn't in a schema.
+fn object_path(schema_path: &str) -> Option<String> {
+    let (_, mut rest) = schema_path.split_once("openAPIV3Schema")?;
     let mut path = String::new();
     loop {
         if let Some((name, after)) = rest.strip_prefix(".properties[").and_then(|rest| rest.split_once(']')) {

@@ -29,7 +29,8 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// Fingerprints the files as they are now.
+    /// Returns a stamp with the hashes of the current content of all inputs and outputs. `inputs` are files, or folders with all files
+    /// below them; the outputs are the files in the project's folder of generated YAML.
     pub(crate) fn new(project: &Project, inputs: BTreeSet<PathBuf>, report: &Report) -> Self {
         let mut outputs = BTreeMap::new();
         fingerprint_below(&project.generated_folder(), &mut outputs);
@@ -46,8 +47,9 @@ impl Stamp {
         Self { version, root, inputs: input_fingerprints, outputs, findings: report.findings.clone() }
     }
 
-    /// Loads the stamp in a file. `None` if there is none, or if an input or output has changed since.
+    /// Loads the stamp in a file. `None` if there is no stamp, or if an input or output has changed since it was stored.
     pub(crate) fn load_current(file: &Path, project: &Project) -> Option<Self> {
+        // The stored stamp is current if a new stamp of the same inputs equals it.
         let stored: Value = serde_json::from_slice(&fs_err::read(file).ok()?).ok()?;
         let inputs = stored["inputs"].as_object()?.keys().map(PathBuf::from).collect();
         let report = Report::deserialize(&stored).ok()?;
@@ -65,28 +67,29 @@ impl Stamp {
         fs_err::write(file, self.to_json().to_string())
     }
 
-    /// Returns the report of an unchanged project.
+    /// Returns the report of a run without changes, with the warnings of the run that stored the stamp.
     pub(crate) fn report(&self) -> Report {
         Report { findings: self.findings.clone(), ..Report::default() }
     }
 
-    /// Returns the stamp as its file stores it.
+    /// Returns the stamp in the JSON format of its file.
     fn to_json(&self) -> Value {
-        let files = |files: &BTreeMap<PathBuf, Option<u64>>| {
+        let hashes = |files: &BTreeMap<PathBuf, Option<u64>>| {
             files.iter().map(|(path, hash)| (path.to_string_lossy().into_owned(), json!(hash))).collect::<Value>()
         };
         json!({
             "version": self.version,
             "root": self.root.to_string_lossy(),
-            "inputs": files(&self.inputs),
-            "outputs": files(&self.outputs),
+            "inputs": hashes(&self.inputs),
+            "outputs": hashes(&self.outputs),
             "findings": self.findings,
         })
     }
 }
 
-/// Returns all inputs of the program: the files in the compiler's dep-info file without those of the generated package, the manifests
-/// in the folders above them, and the settings of cargo and opgen. `None` if the dep-info file can't be read.
+/// Returns all inputs of the generator program: the source files in the compiler's dep-info file except those of the generator's own
+/// package, every `Cargo.toml` in a folder above them, and the settings files of cargo and opgen. `None` if the dep-info file can't be
+/// read.
 pub(crate) fn inputs(
     project: &Project,
     workspace: &Path,
@@ -103,9 +106,11 @@ pub(crate) fn inputs(
     Some(inputs)
 }
 
-/// Returns the dependencies of the first rule of a dep-info file, in which a backslash escapes a space. `None` without a rule.
+/// Returns the source files in the first line of a dep-info file, which is `<program>: <file> <file> …`. A backslash escapes a space in a
+/// path. `None` if the line has another format.
 fn read_files(dep_info: &str) -> Option<BTreeSet<PathBuf>> {
     let (_, files) = dep_info.lines().next()?.split_once(": ")?;
+    // A null byte, which no path contains, stands for an escaped space until the paths are split.
     let files = files.replace("\\ ", "\0");
     let files = files.split(' ').filter(|file| !file.is_empty());
     Some(files.map(|file| PathBuf::from(file.replace('\0', " "))).collect())

@@ -13,14 +13,14 @@ use syn::{Attribute, Field, Fields, Item, Meta, Path as Name, Token, punctuated:
 use crate::error::{Error, Result};
 use json_type::{JsonType, ModuleScope};
 
-/// Fails with a list of the rules that `schemars` ignores in the source files below `root`.
+/// Fails with a list of the validation rules that `schemars` ignores in the Rust files below `root`; other files are skipped.
 pub(crate) fn check<'a>(files: impl Iterator<Item = &'a Path>, root: &Path) -> Result<()> {
     let mut ignored = BTreeSet::new();
     for file in files.filter(|file| file.extension().is_some_and(|extension| extension == "rs")) {
         let Ok(relative) = file.strip_prefix(root) else { continue };
         let Ok(text) = fs_err::read_to_string(file) else { continue };
-        let of_file = ignored_rules(&text).into_iter();
-        ignored.extend(of_file.map(|IgnoredRule { line, text }| (relative.to_owned(), line, text)));
+        let rules = ignored_rules(&text).into_iter();
+        ignored.extend(rules.map(|IgnoredRule { line, text }| (relative.to_owned(), line, text)));
     }
     if ignored.is_empty() {
         return Ok(());
@@ -40,6 +40,7 @@ struct IgnoredRule {
 
 /// Returns the validation rules in a source text that `schemars` ignores; none if the text doesn't parse.
 fn ignored_rules(text: &str) -> Vec<IgnoredRule> {
+    // The search saves the parsing of files without validation attributes.
     let has_rules = ["schemars(", "validate(", "garde("].iter().any(|attribute| text.contains(attribute));
     let file = Some(text).filter(|_| has_rules).and_then(|text| syn::parse_file(text).ok());
     let mut ignored = Vec::new();
@@ -78,6 +79,7 @@ fn collect_ignored(items: &[Item], ignored: &mut Vec<IgnoredRule>) {
     }
 }
 
+/// Returns whether an item has the attribute `#[cfg(test)]`.
 fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         attribute.path().is_ident("cfg") && attribute.parse_args::<Name>().is_ok_and(|name| name.is_ident("test"))
@@ -88,16 +90,16 @@ fn is_test(attributes: &[Attribute]) -> bool {
 struct SchemaType {
     /// Whether the type also derives `Validate`, so that `validate` and `garde` have an effect of their own.
     validates: bool,
-    /// Whether every field has a default.
+    /// Whether the type has the attribute `default` of serde or schemars, so that every field has a default.
     default: bool,
 }
 
 impl SchemaType {
-    /// Returns the type of an item with these attributes; `None` if it does not derive its schema.
+    /// Returns what the attributes of a struct or enum say about its schema; `None` if the item does not derive a schema.
     fn of(attributes: &[Attribute]) -> Option<Self> {
-        let derives: Vec<Name> =
-            attributes.iter().filter(|it| it.path().is_ident("derive")).flat_map(arguments::<Name>).collect();
-        let has = |name: &str| derives.iter().any(|derive| derive.segments.last().is_some_and(|it| it.ident == name));
+        let derive_attributes = attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
+        let derives: Vec<Name> = derive_attributes.flat_map(arguments::<Name>).collect();
+        let has = |name: &str| derives.iter().any(|path| path.segments.last().is_some_and(|last| last.ident == name));
         let default = metas(attributes, &["serde", "schemars"]).iter().any(|meta| meta.path().is_ident("default"));
         (has("JsonSchema") || has("KubeSchema")).then_some(Self { validates: has("Validate"), default })
     }
@@ -110,13 +112,15 @@ impl SchemaType {
         }
     }
 
-    /// Collects the ignored rules of a field. Fields whose schema comes from elsewhere, for example by `schema_with`, have none.
+    /// Collects the validation rules of a field that have no effect on its schema. `field_path` names the field in the messages. Skips
+    /// fields whose schema is not derived from their type, for example with `schema_with`.
     fn check_field(&self, field: &Field, field_path: &str, scope: &ModuleScope, ignored: &mut Vec<IgnoredRule>) {
-        let general = metas(&field.attrs, &["serde", "schemars"]);
-        let has = |names: &[&str]| general.iter().any(|meta| names.iter().any(|name| meta.path().is_ident(name)));
+        let options = metas(&field.attrs, &["serde", "schemars"]);
+        let has = |names: &[&str]| options.iter().any(|meta| names.iter().any(|name| meta.path().is_ident(name)));
         if has(&["skip", "skip_serializing", "with", "schema_with", "flatten"]) {
             return;
         }
+        // If the type derives `Validate`, the crates `validator` or `garde` apply their own attributes.
         let rules: &[&str] = if self.validates { &["schemars"] } else { &["schemars", "validate", "garde"] };
         let json_type = scope.json_type(&field.ty);
         for meta in metas(&field.attrs, rules) {
@@ -136,8 +140,10 @@ impl SchemaType {
 }
 
 impl JsonType {
-    /// Returns the fix for a rule without effect on this JSON type; `None` if the rule has an effect.
+    /// Returns a proposal to fix a validation rule that has no effect on this JSON type; `None` if the rule has an effect or the type is
+    /// unknown.
     fn fix_for(self, rule: &str) -> Option<&'static str> {
+        // The JSON types on which the rule has an effect.
         let supported: &[Self] = match rule {
             "length" => &[Self::Text, Self::List],
             "regex" | "pattern" | "contains" => &[Self::Text],
@@ -163,13 +169,14 @@ impl JsonType {
     }
 }
 
-/// Returns what is in the brackets of the attributes with one of these names.
+/// Returns the arguments of all attributes with one of these names, for example `length(max = 3)` and `default` of the attribute
+/// `#[schemars(length(max = 3), default)]`.
 fn metas(attributes: &[Attribute], names: &[&str]) -> Vec<Meta> {
-    let named = attributes.iter().filter(|attribute| names.iter().any(|name| attribute.path().is_ident(name)));
-    named.flat_map(arguments::<Meta>).collect()
+    let selected = attributes.iter().filter(|attribute| names.iter().any(|name| attribute.path().is_ident(name)));
+    selected.flat_map(arguments::<Meta>).collect()
 }
 
-/// Returns the comma-separated arguments of an attribute; none if they are not of the given type.
+/// Parses the comma-separated arguments of an attribute as values of type `T`. Returns none if an argument can't be parsed so.
 fn arguments<T: syn::parse::Parse>(attribute: &Attribute) -> Vec<T> {
     let list = attribute.parse_args_with(Punctuated::<T, Token![,]>::parse_terminated);
     list.map(|list| list.into_iter().collect()).unwrap_or_default()

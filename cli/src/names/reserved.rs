@@ -2,7 +2,7 @@
 
 use heck::ToSnakeCase as _;
 
-/// Returns the reason why the name of an operator, and so of a package, is reserved; `None` if it is free.
+/// Returns the reason why a name can't be the name of an operator, which is also the name of a package and a crate; `None` if it can.
 pub(super) fn name(name: &str) -> Option<String> {
     let ident = name.replace('-', "_");
     if KEYWORDS.contains(&ident.as_str()) {
@@ -20,7 +20,8 @@ pub(super) fn name(name: &str) -> Option<String> {
     tables.iter().find(|(names, _)| names.contains(&ident.as_str())).map(|(_, reason)| (*reason).to_owned())
 }
 
-/// Returns the reason why a kind is reserved; `None` if it is free.
+/// Returns the reason why a kind is reserved: as a kind of Kubernetes, or as the name of its module or type in the project. `None` if it
+/// is free.
 pub(super) fn kind(kind: &str) -> Option<String> {
     if BUILT_IN_KINDS.contains(&kind) {
         return Some("it is a kind of Kubernetes".to_owned());

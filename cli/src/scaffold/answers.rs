@@ -58,7 +58,8 @@ pub(crate) enum OpgenSource {
 impl OpgenSource {
     pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-    /// Returns the value of a dependency in a manifest, for the crate in a folder of the checkout.
+    /// Returns the TOML value of a dependency in a manifest: the version, or the path of the crate. `folder` is the crate's folder in the
+    /// checkout.
     pub(crate) fn dependency(&self, folder: &str) -> String {
         match self {
             Self::Released => Value::from(Self::VERSION).to_string(),
@@ -90,14 +91,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_dependency_is_a_version_or_a_folder_quoted_as_toml_wants_it() {
+    fn a_dependency_is_a_version_or_a_path_as_a_toml_value() {
         assert_eq!(OpgenSource::Released.dependency("runtime"), format!("\"{}\"", OpgenSource::VERSION));
         assert_eq!(OpgenSource::Checkout("/a b".into()).dependency("runtime"), "{ path = \"/a b/runtime\" }");
         assert_eq!(OpgenSource::Checkout("C:\\x".into()).dependency(""), "{ path = 'C:\\x/' }");
         let api = OpgenSource::Checkout("/a".into()).renamed_dependency("opgen-api", "runtime/api");
         assert_eq!(api, "{ package = \"opgen-api\", path = \"/a/runtime/api\" }");
-        let beside = OpgenSource::Checkout("../fork".into()).renamed_dependency("opgen-api", "runtime/api");
-        assert_eq!(beside, "{ package = \"opgen-api\", path = \"../../fork/runtime/api\" }");
+        let relative = OpgenSource::Checkout("../fork".into()).renamed_dependency("opgen-api", "runtime/api");
+        assert_eq!(relative, "{ package = \"opgen-api\", path = \"../../fork/runtime/api\" }");
         let released = OpgenSource::Released.renamed_dependency("opgen-api", "runtime/api");
         assert_eq!(released, format!("{{ package = \"opgen-api\", version = \"{}\" }}", OpgenSource::VERSION));
     }

@@ -24,7 +24,8 @@ pub(crate) enum Template {
     Verbatim(&'static str),
 }
 
-/// Returns the templates of a project, with the overlays for its scope and the storage of its objects.
+/// Returns the templates of a project. An overlay, a folder of templates that replace others, is added for a cluster-scoped kind, for
+/// objects in NATS, and for operators without Kubernetes.
 pub(crate) fn project(scope: ResourceScope, storage: ObjectStorage) -> Plan {
     let mut overlays = vec!["project"];
     if scope == ResourceScope::Cluster {
@@ -42,7 +43,7 @@ pub(crate) fn project(scope: ResourceScope, storage: ObjectStorage) -> Plan {
     overlay_files(&overlays)
 }
 
-/// Returns the files of the overlays. A file of a later overlay replaces that of an earlier one.
+/// Returns the templates in these folders of the embedded templates. A template of a later folder replaces one with the same path.
 fn overlay_files(overlays: &[&str]) -> Plan {
     let mut files = BTreeMap::new();
     for overlay in overlays.iter().filter_map(|overlay| TEMPLATES.get_dir(overlay)) {
@@ -51,7 +52,8 @@ fn overlay_files(overlays: &[&str]) -> Plan {
     Plan { files }
 }
 
-/// Adds the files below a folder of an overlay; those that end in `.tmpl` are templates.
+/// Adds the files in and below `folder` to `files`, by their path relative to `overlay`. Files that end in `.tmpl` are Tera templates and
+/// lose this ending; other files are copied as they are.
 fn add_templates(
     overlay: &'static Dir<'static>,
     folder: &'static Dir<'static>,
@@ -59,8 +61,8 @@ fn add_templates(
 ) {
     for entry in folder.entries() {
         let file = match entry {
-            DirEntry::Dir(below) => {
-                add_templates(overlay, below, files);
+            DirEntry::Dir(subfolder) => {
+                add_templates(overlay, subfolder, files);
                 continue;
             }
             DirEntry::File(file) => file,
@@ -86,7 +88,8 @@ mod tests {
     fn overlays_replace_files_and_add_none() {
         let project = |scope, storage| project(scope, storage).files;
         let plain = project(ResourceScope::Namespaced, ObjectStorage::Kubernetes);
-        for (scope, storage, replaced, what) in [
+        // The number and the names of the files that differ from those of a namespaced kind in Kubernetes.
+        for (scope, storage, replaced, names) in [
             (ResourceScope::Cluster, ObjectStorage::Kubernetes, 2, "the types and the tree"),
             (ResourceScope::Namespaced, ObjectStorage::Nats, 5, "types, trial, operator, README and opgen.toml"),
             (ResourceScope::Cluster, ObjectStorage::Nats, 6, "also the tree"),
@@ -96,7 +99,7 @@ mod tests {
             let other = project(scope, storage);
             assert_eq!(plain.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>());
             let different = plain.keys().filter(|path| plain[*path] != other[*path]).count();
-            assert_eq!(different, replaced, "{scope:?}, {storage:?}: {what}");
+            assert_eq!(different, replaced, "{scope:?}, {storage:?}: {names}");
         }
     }
 

@@ -17,7 +17,7 @@ use crate::{
     toolchain::RUST_VERSION,
 };
 
-/// The key and the value of an example entry in a bucket, by the scope of the kind.
+/// The key and the value of an example object in a NATS bucket, by the scope of the kind.
 const NAMESPACED_KEY: &str = "default.first";
 const NAMESPACED_ENTRY: &str = r#"{"spec": {"message": "hello", "copies": 2}}"#;
 const CLUSTER_KEY: &str = "first";
@@ -38,6 +38,7 @@ impl RenderedProject {
 
 #[cfg(test)]
 impl<'a> FromIterator<(&'a str, &'a str)> for RenderedProject {
+    /// Creates a project from pairs of the path and the text of a file.
     fn from_iter<I: IntoIterator<Item = (&'a str, &'a str)>>(files: I) -> Self {
         Self { files: files.into_iter().map(|(path, text)| (path.into(), text.into())).collect() }
     }
@@ -63,7 +64,7 @@ pub(crate) fn render(plan: &Plan, answers: &Answers) -> Result<RenderedProject> 
     Ok(RenderedProject { files })
 }
 
-/// Returns the variables that the templates may use.
+/// Returns the variables that the templates may use, with their values for these answers.
 fn variables(answers: &Answers) -> Context {
     let mut variables = Context::new();
     variables.insert("name", answers.name.as_str());
@@ -101,6 +102,7 @@ mod tests {
         scaffold::{answers::ObjectStorage, plan},
     };
 
+    /// Returns valid answers with this scope and storage.
     fn answers(scope: ResourceScope, storage: ObjectStorage) -> Answers {
         Answers {
             name: Name::check("web-shop").unwrap(),
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn every_rendered_file_ends_in_one_newline_and_has_no_mark_of_a_template() {
+    fn every_rendered_file_ends_in_one_newline_and_has_no_template_syntax() {
         let storages = [ObjectStorage::Kubernetes, ObjectStorage::Nats, ObjectStorage::NatsOnly];
         let scopes = [ResourceScope::Namespaced, ResourceScope::Cluster];
         for (scope, storage) in scopes.into_iter().flat_map(|scope| storages.map(|storage| (scope, storage))) {
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_that_is_not_there_is_an_error_that_names_the_file() {
+    fn an_undefined_variable_is_an_error_that_names_the_file() {
         let plan = Plan { files: BTreeMap::from([("a/b.rs", Template::Tera("{{ nmae }}"))]) };
         let error = render(&plan, &answers(ResourceScope::Namespaced, ObjectStorage::Kubernetes)).unwrap_err();
         assert_eq!(error.to_string(), "failed to render the template of `a/b.rs`");

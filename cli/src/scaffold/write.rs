@@ -12,7 +12,7 @@ use crate::{
     interrupt,
 };
 
-/// Fails unless the path is free or an empty folder.
+/// Fails unless the path does not exist or is an empty folder.
 pub(crate) fn check_vacant(root: &Path) -> Result<()> {
     let occupied = |problem: &str| {
         Error::failed(format!("`{}` {problem}", root.display()))
@@ -26,7 +26,8 @@ pub(crate) fn check_vacant(root: &Path) -> Result<()> {
     }
 }
 
-/// Writes every file to a folder on the same file system, then moves them to `root` in one step.
+/// Writes a project to `root`, all files or none: writes and formats the files in a temporary folder on the same file system, then moves
+/// them to `root`. Calls `on_file` with the path of each written file. A signal meanwhile removes the temporary folder.
 pub(crate) fn write(rendered: &RenderedProject, root: &Path, mut on_file: impl FnMut(&Path)) -> Result<()> {
     let failed = || format!("failed to write the project to `{}`", root.display());
     let existing = root.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."));
@@ -53,12 +54,12 @@ fn write_file(path: &Path, text: &str) -> io::Result<()> {
     fs_err::write(path, text)
 }
 
-/// Formats the sources, since long names change line breaks. Does nothing without rustfmt.
+/// Formats the Rust files with rustfmt, since the length of the rendered names changes line breaks. Does nothing without rustfmt.
 fn format_rust(staged: &Path, rendered: &RenderedProject) {
     let sources = rendered
         .files()
         .map(|(path, _)| staged.join(path))
-        .filter(|path| path.extension().is_some_and(|it| it == "rs"));
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
     let formatting = Command::new("rustfmt")
         .args(["--edition", "2024", "--config-path"])
         .arg(staged)
@@ -70,7 +71,8 @@ fn format_rust(staged: &Path, rendered: &RenderedProject) {
     _ = formatting.and_then(interrupt::wait);
 }
 
-/// Moves the project to a path that does not exist yet. Created parent folders are removed if that fails.
+/// Moves the project from `staged` to `root`, which does not exist yet, and creates the parent folders of `root`; `existing` is the nearest
+/// parent folder that exists. Removes the created parent folders if the move fails.
 fn move_folder(staged: &Path, root: &Path, existing: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = root.ancestors().skip(1).take_while(|folder| *folder != existing).collect();
     let moved = root.parent().map_or(Ok(()), fs_err::create_dir_all).and_then(|()| fs_err::rename(staged, root));
@@ -82,7 +84,8 @@ fn move_folder(staged: &Path, root: &Path, existing: &Path) -> io::Result<()> {
     moved
 }
 
-/// Moves the entries into an existing folder, which may be the current folder of a shell and so is not replaced.
+/// Moves the files and folders in `staged` into the existing folder `root`. Does not replace `root` itself, since it may be the current
+/// folder of a shell. Moves everything back if a move fails.
 fn move_entries(staged: &Path, root: &Path) -> io::Result<()> {
     let mut moved: Vec<(PathBuf, PathBuf)> = Vec::new();
     for entry in fs_err::read_dir(staged)? {
@@ -105,6 +108,7 @@ fn move_entries(staged: &Path, root: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    /// Returns the sorted names of the files and folders in a folder.
     fn names(folder: &Path) -> Vec<String> {
         let mut names: Vec<_> = fs_err::read_dir(folder)
             .unwrap()
@@ -116,53 +120,54 @@ mod tests {
 
     #[test]
     fn a_file_that_cannot_be_written_leaves_nothing() {
-        let place = tempfile::tempdir().unwrap();
+        let parent = tempfile::tempdir().unwrap();
         let impossible = RenderedProject::from_iter([("a", "a file"), ("a/b", "in a file")]);
-        assert!(write(&impossible, &place.path().join("deep/demo"), |_| ()).is_err());
-        assert_eq!(names(place.path()), [""; 0]);
+        assert!(write(&impossible, &parent.path().join("deep/demo"), |_| ()).is_err());
+        assert_eq!(names(parent.path()), [""; 0]);
     }
 
     #[test]
-    fn a_place_taken_at_the_last_moment_is_not_touched() {
-        let place = tempfile::tempdir().unwrap();
-        let root = place.path().join("demo");
-        let taken =
+    fn a_file_that_appears_at_the_path_during_the_write_is_not_overwritten() {
+        let parent = tempfile::tempdir().unwrap();
+        let root = parent.path().join("demo");
+        let written =
             write(&RenderedProject::from_iter([("a", "ours")]), &root, |_| fs_err::write(&root, "theirs").unwrap());
-        assert!(taken.is_err());
-        assert_eq!(names(place.path()), ["demo"]);
+        assert!(written.is_err());
+        assert_eq!(names(parent.path()), ["demo"]);
         assert_eq!(fs_err::read_to_string(root).unwrap(), "theirs");
     }
 
     #[test]
-    fn an_empty_folder_that_cannot_be_filled_is_empty_again() {
+    fn files_moved_into_an_existing_folder_are_moved_back_after_a_failure() {
         let root = tempfile::tempdir().unwrap();
         let rendered = RenderedProject::from_iter([("a", "ours"), ("b/c", "ours"), ("d", "ours")]);
-        let filled = write(&rendered, root.path(), |path| {
+        let written = write(&rendered, root.path(), |path| {
+            // A folder `d` that is not empty can't be replaced by the file `d`.
             if path == Path::new("d") {
                 fs_err::create_dir_all(root.path().join("d/theirs")).unwrap();
             }
         });
-        assert!(filled.is_err());
+        assert!(written.is_err());
         assert_eq!(names(root.path()), ["d"]);
         assert_eq!(names(&root.path().join("d")), ["theirs"]);
     }
 
     #[test]
     fn created_parent_folders_are_removed_after_a_failure() {
-        let place = tempfile::tempdir().unwrap();
-        let gone = place.path().join("no such folder");
-        assert!(move_folder(&gone, &place.path().join("x/y/demo"), place.path()).is_err());
-        assert_eq!(names(place.path()), [""; 0]);
+        let parent = tempfile::tempdir().unwrap();
+        let missing = parent.path().join("no such folder");
+        assert!(move_folder(&missing, &parent.path().join("x/y/demo"), parent.path()).is_err());
+        assert_eq!(names(parent.path()), [""; 0]);
     }
 
     #[test]
-    fn a_project_is_written_whole() {
-        let place = tempfile::tempdir().unwrap();
-        let mut wrote = Vec::new();
+    fn a_project_is_written_with_its_folders_and_no_temporary_files() {
+        let parent = tempfile::tempdir().unwrap();
+        let mut reported = Vec::new();
         let rendered = RenderedProject::from_iter([("a/b", "1"), ("c", "2")]);
-        write(&rendered, &place.path().join("x/demo"), |path| wrote.push(path.to_owned())).unwrap();
-        assert_eq!(wrote, [Path::new("a/b"), Path::new("c")]);
-        assert_eq!(fs_err::read_to_string(place.path().join("x/demo/a/b")).unwrap(), "1");
-        assert_eq!(names(place.path()), ["x"]);
+        write(&rendered, &parent.path().join("x/demo"), |path| reported.push(path.to_owned())).unwrap();
+        assert_eq!(reported, [Path::new("a/b"), Path::new("c")]);
+        assert_eq!(fs_err::read_to_string(parent.path().join("x/demo/a/b")).unwrap(), "1");
+        assert_eq!(names(parent.path()), ["x"]);
     }
 }

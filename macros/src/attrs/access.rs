@@ -14,7 +14,7 @@ use syn::{
     token::Paren,
 };
 
-/// One entry: a target and the verbs allowed on it.
+/// One entry of `access(...)`: a kind or a non-resource URL, and the verbs allowed on it.
 pub(crate) struct AccessEntry {
     pub(crate) target: AccessTarget,
     pub(crate) subresource: Option<Path>,
@@ -35,7 +35,8 @@ pub(crate) enum AccessTarget {
     Url(LitStr),
 }
 
-/// Parses all entries. After a syntax error it skips to the next entry.
+/// Parses the content of `access(...)`: entries such as `Secret: get, list`, separated by `;`. After a syntax error in an entry it reports
+/// the error and continues with the next entry.
 pub(crate) fn read(input: ParseStream<'_>, diags: &mut Diags) -> Vec<AccessEntry> {
     let mut entries = Vec::new();
     while !input.is_empty() {
@@ -46,7 +47,7 @@ pub(crate) fn read(input: ParseStream<'_>, diags: &mut Diags) -> Vec<AccessEntry
         }
         skip_until(input, |input| input.peek(Token![;]));
         if !input.is_empty() {
-            // `skip_until` stops before the separator.
+            // `skip_until` stops before the `;`, which this consumes.
             let _: syn::Result<Token![;]> = input.parse();
         }
     }
@@ -57,9 +58,10 @@ fn is_raw(input: ParseStream<'_>) -> bool {
     input.fork().parse::<Ident>().is_ok_and(|word| word == "raw") && input.peek2(Paren)
 }
 
-/// Parses `raw(Pod: list)`: requests made with the raw client in place of the typed calls.
+/// Parses `raw(Pod: list)` and returns its entries with `raw` set: they declare requests that the node makes with the raw client, for which
+/// there is no typed call.
 fn parse_raw(input: ParseStream<'_>, diags: &mut Diags) -> Vec<AccessEntry> {
-    let mut inside = || {
+    let mut parse_entries = || {
         let word: Ident = input.parse()?;
         let entries;
         parenthesized!(entries in input);
@@ -68,17 +70,19 @@ fn parse_raw(input: ParseStream<'_>, diags: &mut Diags) -> Vec<AccessEntry> {
         if nested {
             diags.error(&word, "`raw` is inside `raw`", "keep one");
         } else if entries.is_empty() && !diags.has_errors() {
+            // After an error the entries may be empty because they could not be parsed.
             diags.error(&word, "`raw` has no permissions", "declare the calls of the raw client: `raw(Pod: list)`");
         }
         Ok::<_, syn::Error>(entries)
     };
-    let entries = inside().map_err(|error| diags.syntax(&error, "write `raw(Pod: list)`")).unwrap_or_default();
+    let entries = parse_entries().map_err(|error| diags.syntax(&error, "write `raw(Pod: list)`")).unwrap_or_default();
     entries.into_iter().map(|entry| AccessEntry { raw: true, ..entry }).collect()
 }
 
 const FIX: &str = "write a kind, a colon and its verbs: `Secret: get, list`";
 
-/// Parses one entry: a kind or a non-resource URL, and the verbs on it. Returns `None` after reporting an error.
+/// Parses one entry of `access(...)`: a non-resource URL (`"/metrics": get`), or a kind with an optional subresource, object names and
+/// namespace (`Pod/status("web") in "shop": get`), and its verbs. Returns `None` after reporting an error.
 fn parse_entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<AccessEntry> {
     if let Ok(text) = input.parse::<LitStr>() {
         if !text.value().starts_with('/') {
@@ -117,7 +121,8 @@ fn parse_entry(input: ParseStream<'_>, diags: &mut Diags) -> Option<AccessEntry>
     Some(AccessEntry { target: AccessTarget::Kind(kind), subresource, names, namespace, verbs, raw: false })
 }
 
-/// Parses the path of a kind. Parentheses after it hold object names, not arguments as in `Fn(A)`.
+/// Parses the path of a kind, with type arguments in angle brackets. It leaves parentheses after the path unparsed: they hold the names of
+/// objects, not arguments as in `Fn(A)`.
 fn parse_kind(input: ParseStream<'_>) -> syn::Result<Path> {
     let mut kind = input.call(Path::parse_mod_style)?;
     if input.peek(Token![<]) {
@@ -129,7 +134,8 @@ fn parse_kind(input: ParseStream<'_>) -> syn::Result<Path> {
     Ok(kind)
 }
 
-/// Parses the object names in parentheses; `None` without parentheses. Reports syntax errors itself.
+/// Parses the object names in parentheses, as in `Secret("tls", "ca")`. Returns `Ok(None)` if there are no parentheses. Reports syntax
+/// errors itself.
 fn parse_names(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<Vec<LitStr>>, ()> {
     if !input.peek(Paren) {
         return Ok(None);
@@ -138,22 +144,24 @@ fn parse_names(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<Vec<L
     texts.map(Some).map_err(|error| diags.syntax(&error, "write the names of objects: `Secret(\"tls\"): get`"))
 }
 
-/// Parses the subresource after a `/`, a word or the path of a type; `None` without a `/`. Reports syntax errors itself.
+/// Parses the subresource after a `/`: a name such as `status`, or the path of a type. Returns `Ok(None)` if there is no `/`. Reports
+/// syntax errors itself.
 fn parse_subresource(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<Path>, ()> {
     if input.parse::<Option<Token![/]>>().map_err(drop)?.is_none() {
         return Ok(None);
     }
-    let word = || {
-        let mut word = Path::from(input.call(Ident::parse_any)?);
+    // `parse_any` also accepts keywords.
+    let path = || {
+        let mut path = Path::from(input.call(Ident::parse_any)?);
         while input.parse::<Option<Token![::]>>()?.is_some() {
-            word.segments.push(input.call(Ident::parse_any)?.into());
+            path.segments.push(input.call(Ident::parse_any)?.into());
         }
-        Ok(word)
+        Ok(path)
     };
-    word().map(Some).map_err(|error| diags.syntax(&error, "name the subresource: `Pod/status: patch`"))
+    path().map(Some).map_err(|error| diags.syntax(&error, "name the subresource: `Pod/status: patch`"))
 }
 
-/// Parses the namespace after `in`; `None` without `in`. Reports syntax errors itself.
+/// Parses the namespace in `in "kube-system"`. Returns `Ok(None)` if there is no `in`. Reports syntax errors itself.
 fn parse_namespace(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<LitStr>, ()> {
     if input.parse::<Option<Token![in]>>().map_err(drop)?.is_none() {
         return Ok(None);
@@ -162,7 +170,7 @@ fn parse_namespace(input: ParseStream<'_>, diags: &mut Diags) -> Result<Option<L
     text.map_err(|error| diags.syntax(&error, "name the namespace: `Secret in \"kube-system\": get`"))
 }
 
-/// Parses the colon after `target` and the verbs. Reports a missing colon and returns `None`.
+/// Parses the colon after `target` (the kind or URL of the entry) and the verbs behind it. Returns `None` after reporting a missing colon.
 fn parse_verbs_after_colon(target: &impl ToTokens, input: ParseStream<'_>, diags: &mut Diags) -> Option<Vec<Ident>> {
     if let Err(error) = input.parse::<Token![:]>() {
         if input.is_empty() || input.peek(Token![;]) {

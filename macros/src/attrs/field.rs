@@ -83,9 +83,11 @@ pub(crate) fn read(attributes: &[Attribute]) -> SchemaHints {
 }
 
 impl SchemaHints {
-    /// Records one key of `#[serde(...)]` or `#[schemars(...)]`.
+    /// Records one key of `#[serde(...)]` or `#[schemars(...)]`, if it affects the schema. Of a repeated `rename` or `rename_all` the last
+    /// value applies.
     fn add(&mut self, meta: Meta) {
         let Some(key) = meta.path().get_ident().map(ToString::to_string) else { return };
+        // With these keys the JSON of a type is neither an object of its fields nor a variant with its content.
         if matches!(key.as_str(), "content" | "untagged" | "transparent" | "from" | "try_from" | "into") {
             self.other_form = self.other_form.take().or_else(|| Some(meta.clone()));
         }
@@ -95,6 +97,7 @@ impl SchemaHints {
             "tag" | "content" | "untagged" => self.tagging = self.tagging.take().or(Some(meta)),
             "flatten" => self.flatten = true,
             "skip" | "skip_serializing" => self.skip = true,
+            // A function or another type provides the schema.
             "with" | "schema_with" => self.foreign_schema = true,
             "extend" => self.add_extensions(&meta),
             "default" => {
@@ -107,7 +110,7 @@ impl SchemaHints {
         }
     }
 
-    /// Records the `x-kubernetes-*` extensions in `#[schemars(extend(...))]`.
+    /// Records the `x-kubernetes-*` extensions of the schema that `#[schemars(extend(...))]` sets.
     fn add_extensions(&mut self, meta: &Meta) {
         let Ok(list) = meta.require_list() else { return };
         let extension = list.tokens.to_string();
@@ -119,7 +122,7 @@ impl SchemaHints {
 }
 
 impl ValidationRules {
-    /// Records the path of a validation rule, for messages that point at it. Ignores other keys.
+    /// Records the path of a validation rule of schemars, such as `length`, so that messages can point at the rule. Ignores other keys.
     fn add(&mut self, key: &str, path: &Path) {
         let rule = match key {
             "length" => &mut self.length,
@@ -143,15 +146,16 @@ impl ValidationRules {
     }
 }
 
-/// Returns the fields that identify the items of a list: the string literals after `word`, which is `x-kubernetes-list-map-keys` in
-/// `extend("x-kubernetes-list-map-keys" = ["name"])`, or `Map` in `merge_strategy = ListMerge::Map(["name"])`.
+/// Returns the names of the fields that identify the items of a list: the string literals that follow `word` in the tokens of `meta`.
+/// `word` is `x-kubernetes-list-map-keys` for `extend("x-kubernetes-list-map-keys" = ["name"])`, and `Map` for
+/// `merge_strategy = ListMerge::Map(["name"])`. Returns no names if `word` does not occur.
 fn list_keys(meta: &Meta, word: &str) -> Vec<LitStr> {
     let mut tokens = leaves(meta.to_token_stream()).into_iter().peekable();
     let quoted = format!("\"{word}\"");
     if !tokens.any(|token| [word, quoted.as_str()].contains(&token.to_string().as_str())) {
         return Vec::new();
     }
-    // The `=` between `word` and the list.
+    // Skips the `=` between `word` and the list.
     tokens.next_if(is_equals_sign);
     let mut keys = Vec::new();
     while let Some(token) = tokens.next() {
@@ -170,13 +174,13 @@ fn is_equals_sign(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == '=')
 }
 
-/// Returns all tokens, those inside of groups in place of the group.
+/// Flattens a token stream: replaces each group in delimiters by the tokens inside it, recursively.
 fn leaves(tokens: TokenStream) -> Vec<TokenTree> {
-    let of_token = |token: TokenTree| match token {
+    let flatten = |token: TokenTree| match token {
         TokenTree::Group(group) => leaves(group.stream()),
         token => vec![token],
     };
-    tokens.into_iter().flat_map(of_token).collect()
+    tokens.into_iter().flat_map(flatten).collect()
 }
 
 /// Returns the string of `key = "..."`; `None` if the key has no value or another type of value.

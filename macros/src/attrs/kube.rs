@@ -25,7 +25,8 @@ pub(crate) enum KubeItem {
     Text(LitStr),
 }
 
-/// Parses the entries of all `#[kube(...)]` of an item; `None` without such an attribute.
+/// Parses the arguments in all `#[kube(...)]` attributes of an item, such as `group = "..."` or `scale(...)`. Returns `None` if the item
+/// has no such attribute.
 pub(crate) fn read(attributes: &[Attribute]) -> Option<Vec<KubeEntry>> {
     let mut lists = attributes.iter().filter(|attribute| attribute.path().is_ident("kube")).peekable();
     lists.peek()?;
@@ -44,7 +45,8 @@ impl KubeItem {
     }
 }
 
-/// Parses the elements of a list. Returns none if the list has a syntax error, which kube's derive reports.
+/// Parses the comma-separated elements of a list: arguments and string literals. Returns an empty list after a syntax error, which kube's
+/// derive reports.
 fn parse_items(tokens: &TokenStream) -> Vec<KubeItem> {
     let nested = NestedMeta::parse_meta_list(tokens.clone()).unwrap_or_default();
     let item = |nested| match nested {
@@ -55,7 +57,7 @@ fn parse_items(tokens: &TokenStream) -> Vec<KubeItem> {
     nested.into_iter().filter_map(item).collect()
 }
 
-/// Converts a parsed argument to an entry, with the elements of its list.
+/// Converts a parsed argument (`key`, `key = value` or `key(...)`) to a [`KubeEntry`]; a list in parentheses is parsed into its elements.
 fn to_entry(meta: Meta) -> KubeEntry {
     let key = meta.path().clone();
     let value = match meta {
@@ -66,7 +68,7 @@ fn to_entry(meta: Meta) -> KubeEntry {
     KubeEntry { key, value }
 }
 
-/// Converts the expression after `=` to a value; `Other` if it is no string, `bool` or path.
+/// Converts the expression after `=` to a value. An expression other than a string, a `bool` or a path becomes `Other`, as tokens.
 fn to_value(expression: Expr) -> KubeValue {
     match expression {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => KubeValue::Text(text),

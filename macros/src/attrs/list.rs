@@ -3,7 +3,8 @@
 use proc_macro2::TokenTree;
 use syn::{Token, parenthesized, parse::ParseStream, punctuated::Punctuated};
 
-/// Parses elements in parentheses, separated by commas: `(one, another)`.
+/// Parses a list in parentheses, `(a, b)`: consumes the parentheses and calls `element` for each element between the commas. A comma after
+/// the last element is allowed.
 pub(super) fn parenthesized_list<T>(
     input: ParseStream<'_>,
     element: fn(ParseStream<'_>) -> syn::Result<T>,

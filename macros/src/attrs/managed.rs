@@ -62,31 +62,32 @@ pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<ManagedInput>
     let (fields, variants) = match &item.data {
         Data::Struct(data) => (data.fields.iter().map(|field| read_field(field, diags)).collect(), Vec::new()),
         Data::Enum(data) => (Vec::new(), data.variants.iter().map(|variant| read_variant(variant, diags)).collect()),
-        // Reported by the check of the model.
+        // `check::managed` reports a union.
         Data::Union(_) => (Vec::new(), Vec::new()),
     };
     Some(ManagedInput { kube: kube::read(&item.attrs), hints: field::read(&item.attrs), args, fields, variants, item })
 }
 
+/// Reads a field of a struct: its `#[managed(...)]` keys and its schema hints. Reports `#[kube(...)]` on it, which has no effect.
 fn read_field(field: &Field, diags: &mut Diags) -> ManagedFieldInput {
     reject_attribute(&field.attrs, "kube", diags);
     ManagedFieldInput { args: parse_args(&field.attrs, diags), hints: field::read(&field.attrs), field: field.clone() }
 }
 
-/// Reads a variant of an enum, and rejects `kube` and `managed` attributes on it and its fields.
+/// Reads a variant of an enum, and reports `kube` and `managed` attributes on the variant and on its fields, where they have no effect.
 fn read_variant(variant: &Variant, diags: &mut Diags) -> ManagedVariantInput {
-    let inner = match &variant.fields {
+    let of_fields = match &variant.fields {
         Fields::Unit => None,
         fields => Some(fields.iter().flat_map(|field| &field.attrs)),
     };
-    for attributes in [variant.attrs.clone(), inner.into_iter().flatten().cloned().collect()] {
+    for attributes in [variant.attrs.clone(), of_fields.into_iter().flatten().cloned().collect()] {
         reject_attribute(&attributes, "kube", diags);
         reject_attribute(&attributes, "managed", diags);
     }
     ManagedVariantInput { hints: field::read(&variant.attrs), variant: variant.clone() }
 }
 
-/// Reports each attribute `name` at a place where it has no effect.
+/// Reports each attribute with the name `name` among the attributes of a field or variant, where it has no effect.
 fn reject_attribute(attributes: &[Attribute], name: &str, diags: &mut Diags) {
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident(name)) {
         diags.error(
@@ -97,7 +98,8 @@ fn reject_attribute(attributes: &[Attribute], name: &str, diags: &mut Diags) {
     }
 }
 
-/// Parses all `#[managed(...)]` of a struct or field. After reporting an invalid key it returns the defaults.
+/// Parses all `#[managed(...)]` attributes of a struct or field. After reporting an unknown key or an invalid value, all values in the
+/// result are the defaults.
 fn parse_args(attributes: &[Attribute], diags: &mut Diags) -> ManagedArgs {
     const FIX: &str =
         "write `#[managed(finalizer = \"example.com/name\")]`, `pause = field`, `allow(...)` or `crate = \"path\"`";
@@ -109,6 +111,7 @@ fn parse_args(attributes: &[Attribute], diags: &mut Diags) -> ManagedArgs {
             Err(error) => diags.syntax(&error, FIX),
         }
     }
+    // `#[versions(...)]` writes the key `versions` into generated code. darling doesn't know the key, so it is removed before.
     let count = items.len();
     items.retain(|item| !matches!(item, NestedMeta::Meta(Meta::Path(key)) if key.is_ident("versions")));
     let versions = items.len() < count;

@@ -32,7 +32,8 @@ pub(crate) struct KindInput {
 
 const ENTRY: &str = "write `Kind => Tree`, perhaps with `{ resync_period: \"60s\" }`";
 
-/// Parses the input: an expression, or options and kinds. Skips an entry after reporting its syntax error.
+/// Parses the input of `operator!`: an expression that returns an operator, or a list of options (`name: "webapp"`) and kinds
+/// (`WebApp => WebAppTree`). After reporting a syntax error in an entry of the list it continues with the next entry.
 pub(crate) fn read(input: TokenStream, diags: &mut Diags) -> OperatorInput {
     if !input.is_empty() && !is_list(&input) {
         match syn::parse2(input) {
@@ -61,7 +62,8 @@ pub(crate) fn read(input: TokenStream, diags: &mut Diags) -> OperatorInput {
     OperatorInput::Kinds { options, kinds }
 }
 
-/// Returns whether the input has a `=>`, or starts with `key:`. An expression has neither outside of brackets.
+/// Returns whether the input of `operator!` is a list of options and kinds, and not an expression: it contains `=>` outside of brackets, or
+/// starts with `key:` (but not with a path, `key::`). An expression does neither.
 fn is_list(input: &TokenStream) -> bool {
     let tokens: Vec<TokenTree> = input.clone().into_iter().collect();
     let arrow = |pair: &[TokenTree]| {
@@ -73,7 +75,8 @@ fn is_list(input: &TokenStream) -> bool {
     key || tokens.windows(2).any(arrow)
 }
 
-/// Parses an option of the operator (`key: value`) or a kind with its tree, and adds it to `options` or `kinds`.
+/// Parses an option of the operator (`key: value`) and adds it to `options`, or a kind with its tree (`Kind => Tree { key: value }`) and
+/// adds it to `kinds`.
 fn parse_entry(
     input: ParseStream<'_>,
     options: &mut Vec<OperatorOption>,
@@ -93,13 +96,13 @@ fn parse_entry(
         return Err(syn::Error::new_spanned(arrow, "no tree after the arrow"));
     }
     let tree = input.parse()?;
-    let mut inner = Vec::new();
+    let mut kind_options = Vec::new();
     if input.peek(syn::token::Brace) {
         let inside;
         braced!(inside in input);
         while !inside.is_empty() {
             match parse_option(&inside) {
-                Ok(option) => inner.push(option),
+                Ok(option) => kind_options.push(option),
                 Err(error) => {
                     diags.syntax(&error, "write `key: value`, for example `resync_period: \"60s\"`");
                     skip_until(&inside, |input| input.peek(Token![,]));
@@ -108,7 +111,7 @@ fn parse_entry(
             parse_separator(&inside, diags)?;
         }
     }
-    kinds.push(KindInput { kind, tree, options: inner });
+    kinds.push(KindInput { kind, tree, options: kind_options });
     Ok(())
 }
 
@@ -119,7 +122,8 @@ fn parse_option(input: ParseStream<'_>) -> syn::Result<OperatorOption> {
     Ok(OperatorOption { key, value: input.parse()? })
 }
 
-/// Parses a comma, unless the input ends. Reports a missing comma and skips to the next one.
+/// Consumes the comma after an entry; at the end of the input the comma may be missing. Reports any other token, and skips up to and
+/// including the next comma.
 fn parse_separator(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<()> {
     if !input.is_empty() && !input.peek(Token![,]) {
         diags.syntax(&input.error("expected `,`"), "separate the entries with commas");

@@ -88,7 +88,8 @@ pub(crate) struct ProvisionerFieldInput {
     pub(crate) args: Vec<ProvisionerArg>,
 }
 
-/// Parses the item and its attributes. Returns `None` after reporting a syntax error of the item.
+/// Parses the item that derives `Provisioner`, and the `#[provisioner(...)]` attributes of the item and its fields. Returns `None` after
+/// reporting a syntax error of the item.
 pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<ProvisionerInput> {
     let item: DeriveInput =
         syn::parse2(item).map_err(|error| diags.syntax(&error, "derive `Provisioner` on a struct")).ok()?;
@@ -101,7 +102,7 @@ pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<ProvisionerIn
     Some(ProvisionerInput { args: has_attribute.then_some(args), fields, item })
 }
 
-/// Reads the attributes of all fields.
+/// Parses the `#[provisioner(...)]` attributes of each field.
 fn read_fields(fields: &Fields, diags: &mut Diags) -> Vec<ProvisionerFieldInput> {
     fields
         .iter()
@@ -109,7 +110,8 @@ fn read_fields(fields: &Fields, diags: &mut Diags) -> Vec<ProvisionerFieldInput>
         .collect()
 }
 
-/// Parses the keys of all `#[provisioner(...)]` of a struct or field. Reports errors and keeps the valid keys.
+/// Parses the keys in all `#[provisioner(...)]` attributes of a struct or field. Reports syntax errors, and returns the keys that it could
+/// parse.
 fn parse_args(attributes: &[Attribute], diags: &mut Diags) -> Vec<ProvisionerArg> {
     let mut args = Vec::new();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("provisioner")) {
@@ -118,8 +120,8 @@ fn parse_args(attributes: &[Attribute], diags: &mut Diags) -> Vec<ProvisionerArg
                 diags.error(attribute.path(), "`#[provisioner()]` has no options", "add options, or remove it");
             }
             Ok(_) => {
-                // syn also fails if an error that was reported already has left tokens in parentheses unparsed. `args` has the
-                // keys that were parsed until then.
+                // syn also fails for tokens in parentheses that stay unparsed after a syntax error. `diags` has that error already. `args`
+                // has the keys before the failure.
                 let parsed = attribute.parse_args_with(|input: ParseStream<'_>| parse_list(input, &mut args, diags));
                 if let (Err(error), false) = (parsed, diags.has_errors()) {
                     diags.syntax(&error, "remove it");
@@ -131,7 +133,8 @@ fn parse_args(attributes: &[Attribute], diags: &mut Diags) -> Vec<ProvisionerArg
     args
 }
 
-/// Parses keys separated by commas, and adds them to `args`. Skips a key after reporting its syntax error.
+/// Parses the keys of one `#[provisioner(...)]`, separated by commas, and adds them to `args`. After reporting a syntax error in a key it
+/// continues with the next key.
 fn parse_list(input: ParseStream<'_>, args: &mut Vec<ProvisionerArg>, diags: &mut Diags) -> syn::Result<()> {
     while !input.is_empty() {
         match parse_arg(input, diags) {
@@ -150,7 +153,8 @@ fn parse_list(input: ParseStream<'_>, args: &mut Vec<ProvisionerArg>, diags: &mu
 /// A parsed value, or a syntax error with its fix.
 type Fixable<T> = Result<T, (syn::Error, &'static str)>;
 
-/// Parses one key with its value. After an error it skips to the next comma.
+/// Parses one key of `#[provisioner(...)]` with its value, for example `owner = WebApp`. After an error it skips the tokens up to the next
+/// comma.
 fn parse_arg(input: ParseStream<'_>, diags: &mut Diags) -> Fixable<ProvisionerArg> {
     let key = input.call(Ident::parse_any);
     let key = key.map_err(|error| (error, "write a key, for example `serial` or `resource`"));
@@ -161,8 +165,8 @@ fn parse_arg(input: ParseStream<'_>, diags: &mut Diags) -> Fixable<ProvisionerAr
     result
 }
 
-/// Parses what follows a key: nothing, `= value` or `(...)`, by the syntax of the key. Unknown keys may have any value; the stage
-/// `model` reports them.
+/// Parses the value after a key of `#[provisioner(...)]`: nothing, `= value` or `(...)`. The key decides which syntax is expected. An
+/// unknown key may have any value, since the stage `model` reports the key.
 fn parse_value(key: &Ident, input: ParseStream<'_>, diags: &mut Diags) -> Fixable<ArgValue> {
     match key.to_string().as_str() {
         "owner" => parse_equal_type(input, "a kind is a type, not a string")
@@ -271,7 +275,8 @@ fn parse_resource_options(input: ParseStream<'_>, diags: &mut Diags) -> syn::Res
     Ok(resource_options)
 }
 
-/// Parses an option of `resource(...)`, with the texts or rights in its parentheses, or the value after `=`.
+/// Parses one option of `resource(...)`: a word alone (`once`), with strings or access rights in parentheses (`adopt("helm")`,
+/// `grants(Secret: get)`), or with a value after `=` (`delete = "foreground"`).
 fn parse_resource_option(input: ParseStream<'_>, diags: &mut Diags) -> syn::Result<ResourceOption> {
     let mut option =
         ResourceOption { name: input.call(Ident::parse_any)?, texts: Vec::new(), value: None, access: None };
@@ -289,7 +294,7 @@ fn parse_resource_option(input: ParseStream<'_>, diags: &mut Diags) -> syn::Resu
     Ok(option)
 }
 
-/// Parses what follows `manifest`: `= "file"`, or a file and kinds in parentheses.
+/// Parses the value of `manifest`: `= "agent.yaml"`, or in parentheses a file, kinds, or a file and kinds (`("agent.yaml", Gauge)`).
 fn parse_manifest(input: ParseStream<'_>) -> syn::Result<Manifest> {
     if input.parse::<Option<Token![=]>>()?.is_some() {
         return Ok(Manifest { file: Some(input.parse()?), kinds: Vec::new() });

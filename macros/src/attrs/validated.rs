@@ -56,7 +56,8 @@ pub(crate) struct RuleArgument {
     pub(crate) value: Option<Lit>,
 }
 
-/// Parses the item and the attributes of its fields. Returns `None` after reporting a syntax error of the item.
+/// Parses the item that derives `Validated`, and the attributes of its fields or variants. Reports `#[valid(...)]` on a variant or on a
+/// field of one, where it has no effect. Returns `None` after reporting a syntax error of the item.
 pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<ValidatedInput> {
     let item: DeriveInput =
         syn::parse2(item).map_err(|error| diags.syntax(&error, "derive `Validated` on a struct or an enum")).ok()?;
@@ -77,7 +78,8 @@ pub(crate) fn read(item: TokenStream, diags: &mut Diags) -> Option<ValidatedInpu
     Some(ValidatedInput { hints: field::read(&item.attrs), args, fields, variants, item })
 }
 
-/// Reads a variant that contains one type; other variants have no type with rules.
+/// Reads a variant that contains one type, such as `Disk(DiskSpec)`. Returns `None` for a variant without fields, with several fields or
+/// with named fields: rules are only supported in the one type that a variant contains.
 fn read_variant(variant: &Variant) -> Option<ValidatedVariantInput> {
     match &variant.fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => Some(ValidatedVariantInput {
@@ -89,6 +91,7 @@ fn read_variant(variant: &Variant) -> Option<ValidatedVariantInput> {
     }
 }
 
+/// Reads a field of a struct: its `#[valid(...)]` rules and its schema hints.
 fn read_field(field: &Field, diags: &mut Diags) -> ValidatedFieldInput {
     ValidatedFieldInput {
         args: parse_args(&field.attrs, diags),
@@ -97,7 +100,7 @@ fn read_field(field: &Field, diags: &mut Diags) -> ValidatedFieldInput {
     }
 }
 
-/// Parses all `#[valid(...)]` of a struct or field; skips an attribute after reporting its syntax error.
+/// Parses all `#[valid(...)]` attributes of a struct or field. Ignores an attribute after reporting its syntax error.
 fn parse_args(attributes: &[Attribute], diags: &mut Diags) -> ValidArgs {
     const FIX: &str = "write a rule, for example `#[valid(immutable)]` or `#[valid(required_if(mode = \"Public\"))]`";
     let mut args = ValidArgs::default();
@@ -123,6 +126,7 @@ enum ValidEntry {
 }
 
 impl Parse for ValidEntry {
+    /// Parses `crate = "path"`, or a rule such as `immutable` or `at_most(max)`.
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if !input.peek(Ident::peek_any) {
             return Err(input.error("expected a rule"));
@@ -143,7 +147,7 @@ impl Parse for ValidEntry {
 }
 
 impl RuleInput {
-    /// Parses the fields that the rule names, and `message = "..."` as the last argument.
+    /// Parses the arguments of the rule: the fields that it names, and `message = "..."`, which must be the last argument.
     fn parse_arguments(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
         for argument in Punctuated::<RuleArgument, Token![,]>::parse_terminated(input)? {
             if let Some(message) = &self.message {
@@ -164,6 +168,7 @@ impl RuleInput {
 }
 
 impl Parse for RuleArgument {
+    /// Parses the name of a field, alone or with a value: `max` or `mode = "Public"`.
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let field = input.call(Ident::parse_any)?;
         let value = input.parse::<Option<Token![=]>>()?.map(|_| parse_value(input)).transpose()?;
@@ -171,7 +176,7 @@ impl Parse for RuleArgument {
     }
 }
 
-/// Parses a literal, perhaps with a minus.
+/// Parses a literal. A minus is allowed before an integer.
 fn parse_value(input: ParseStream<'_>) -> syn::Result<Lit> {
     if input.parse::<Option<Token![-]>>()?.is_none() {
         return input.parse();

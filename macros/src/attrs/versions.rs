@@ -70,7 +70,8 @@ impl VersionInput {
     }
 }
 
-/// Parses the arguments of the attribute and the module. Returns `None` after reporting a syntax error of either.
+/// Parses the arguments of `#[versions(...)]` and the module below the attribute. Returns `None` after reporting a syntax error in the
+/// arguments or the module, or a module whose items are in another file.
 pub(crate) fn read(args: TokenStream, item: TokenStream, diags: &mut Diags) -> Option<VersionsInput> {
     const FIX: &str = "name the versions, the oldest first: `#[versions(v1alpha1, v1beta1, v1)]`";
     let entries = Punctuated::<Entry, Token![,]>::parse_terminated.parse2(args);
@@ -110,7 +111,8 @@ pub(crate) fn read(args: TokenStream, item: TokenStream, diags: &mut Diags) -> O
     Some(input)
 }
 
-/// Reads a struct or an enum, and removes the `#[version(...)]` of the type and its members from the item. Reports those that remain.
+/// Reads a struct or an enum of the module. Moves the `#[version(...)]` attributes of the type and of its named fields or variants out of
+/// the item into the result, and reports such attributes at other places in the item.
 fn read_type(mut item: Item, diags: &mut Diags) -> TypeInput {
     let (attributes, members) = match &mut item {
         Item::Struct(item) => {
@@ -137,10 +139,12 @@ fn read_type(mut item: Item, diags: &mut Diags) -> TypeInput {
     TypeInput { hints, changes, members, item }
 }
 
+/// Reads a named field, and removes its `#[version(...)]`.
 fn read_field(field: &mut Field, diags: &mut Diags) -> MemberInput {
     MemberInput { changes: take_changes(&mut field.attrs, diags), hints: field::read(&field.attrs), fields: Vec::new() }
 }
 
+/// Reads a variant of an enum, and removes its `#[version(...)]`. Reports `#[version(...)]` on the fields of the variant.
 fn read_variant(variant: &mut Variant, diags: &mut Diags) -> MemberInput {
     let fix = "move the fields to a struct, and make that struct the content of the variant";
     variant.fields.iter_mut().for_each(|field| reject_changes(&mut field.attrs, fix, diags));
@@ -151,19 +155,20 @@ fn read_variant(variant: &mut Variant, diags: &mut Diags) -> MemberInput {
     }
 }
 
-/// Reports changes of a field of a tuple struct or of a variant.
+/// Removes and reports each change in `#[version(...)]` on a field that can't have one: a field of a tuple struct or of a variant.
 fn reject_changes(attributes: &mut Vec<Attribute>, fix: &str, diags: &mut Diags) {
     for change in take_changes(attributes, diags) {
         diags.error(change.key, "only a named field of a struct has a history", fix);
     }
 }
 
-/// Reports `#[version(...)]` on items that have no history.
+/// Reports each `#[version(...)]` that is not on a struct, a named field or a variant.
 struct Misplaced<'a> {
     diags: &'a mut Diags,
 }
 
 impl<'ast> Visit<'ast> for Misplaced<'_> {
+    /// Reports the attribute if it is `#[version(...)]`. The caller has removed these attributes where they are allowed.
     fn visit_attribute(&mut self, attribute: &'ast Attribute) {
         if attribute.path().is_ident("version") {
             let fix = "move it to a struct, a named field or a variant";
@@ -171,7 +176,7 @@ impl<'ast> Visit<'ast> for Misplaced<'_> {
         }
     }
 
-    /// Skips a module with `#[versions]` of its own, which has a history.
+    /// Visits a nested module, unless it has `#[versions(...)]` of its own: in such a module `#[version(...)]` has an effect.
     fn visit_item_mod(&mut self, module: &'ast ItemMod) {
         let has_versions =
             |attribute: &Attribute| attribute.path().segments.last().is_some_and(|last| last.ident == "versions");
@@ -188,6 +193,7 @@ enum Entry {
 }
 
 impl Parse for Entry {
+    /// Parses `crate = "path"`, or a version with its options such as `v1beta1(deprecated)`.
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if !input.peek(Ident::peek_any) {
             return Err(input.error("expected a version"));
@@ -210,6 +216,7 @@ impl Parse for Entry {
 }
 
 impl Parse for VersionOption {
+    /// Parses an option of a version, alone or with a text: `not_served` or `deprecated = "use v1"`.
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if !input.peek(Ident::peek_any) {
             let fix = "use one of `deprecated`, `not_served`, `stored`";

@@ -11,7 +11,7 @@ use crate::{
 use quote::ToTokens;
 use syn::LitStr;
 
-/// Checks the access rights of a hand-written node, or those that a role grants.
+/// Checks the access rights that a hand-written tree node declares in `access(...)`, or a Role in `grants(...)`.
 pub(super) fn check(access: &[Access], diags: &mut Diags) {
     for access in access {
         match &access.target {
@@ -26,6 +26,7 @@ pub(super) fn check(access: &[Access], diags: &mut Diags) {
     }
 }
 
+/// Reports a kind that does not begin with an upper case letter: it is the name of a resource (`secrets`), and not a Rust type.
 fn check_kind(access: &Access, diags: &mut Diags) {
     let Some(kind) = access.kind().filter(|kind| !starts_upper(kind)) else { return };
     let fix = "write the Rust type of the kind, for example `Secret` for `secrets`";
@@ -62,7 +63,8 @@ fn check_verbs(access: &Access, diags: &mut Diags) {
     }
 }
 
-/// Reports verbs that a subresource doesn't have: it has no list, and `status` and `scale` can't be created.
+/// Reports verbs that a subresource does not support: `list`, `watch`, deletions and `reference` on any subresource, and `create` on
+/// `status` and `scale`, which exist as long as their object.
 fn check_subresource(access: &Access, diags: &mut Diags) {
     let (Some(subresource), Some(path)) = (access.subresource(), &access.subresource_path) else { return };
     let name = path.to_token_stream().to_string().replace(' ', "");
@@ -80,7 +82,8 @@ fn check_subresource(access: &Access, diags: &mut Diags) {
     }
 }
 
-/// Reports subresources without typed calls. The raw client may use any subresource.
+/// Reports rights on a subresource for which opgen has no typed call. Rights in `raw(...)` are for the raw client, which can use any
+/// subresource.
 pub(super) fn check_calls(access: &[Access], diags: &mut Diags) {
     for access in access.iter().filter(|access| !access.raw) {
         if let (Some(Subresource::Other(word)), Some(path)) = (access.subresource(), &access.subresource_path) {
@@ -94,8 +97,8 @@ pub(super) fn check_calls(access: &[Access], diags: &mut Diags) {
     }
 }
 
-/// Reports empty names of objects, and names for verbs whose requests name no object: a rule can't restrict them
-/// (`resourceNames` in RBAC).
+/// Checks the object names of a right, which become `resourceNames` in RBAC. Reports an empty list, empty names, and verbs such as `list`
+/// and `create`: their requests have no object name, so RBAC can't restrict them to names.
 fn check_names(access: &Access, diags: &mut Diags) {
     let Some(names) = &access.names else { return };
     if let Some(kind) = access.kind().filter(|_| names.is_empty()) {
@@ -117,7 +120,8 @@ fn check_names(access: &Access, diags: &mut Diags) {
     }
 }
 
-/// Checks `reference`. Referenced objects are watched in all namespaces of the operator, so it can't be limited to one.
+/// Checks the verb `reference`, which is not a verb of RBAC: opgen watches referenced objects and puts finalizers on them. Reports it in
+/// `raw(...)`, and with a namespace, since the operator watches the kind in all namespaces in which it works.
 fn check_reference(access: &Access, diags: &mut Diags) {
     let Some(verb) = access.verb_words.iter().find(|verb| *verb == "reference") else { return };
     if access.raw {

@@ -13,7 +13,8 @@ use syn::LitInt;
 /// The minimum of `max_age`: the shortest TTL that NATS takes for the markers by which watches see that an entry has expired.
 const MIN_AGE: Duration = Duration::from_secs(1);
 
-/// Checks the bucket, and that the kind has one version, since the values in a bucket are not converted.
+/// Checks the settings of the NATS bucket that keeps the objects of a kind, if the kind has a bucket. Reports a bucket of a kind with
+/// several versions, since opgen does not convert the values in a bucket.
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     let Some(bucket) = &model.bucket else { return };
     if model.has_versions {
@@ -45,7 +46,7 @@ pub(super) fn check(model: &Managed, diags: &mut Diags) {
     }
 }
 
-/// Checks the name of the bucket, which is a part of subjects.
+/// Checks that the bucket has a name, and that the name has only characters that NATS allows: the name is a part of NATS subjects.
 fn check_name(bucket: &Bucket, diags: &mut Diags) {
     let Some(name) = &bucket.name else {
         return diags.error(

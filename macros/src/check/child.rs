@@ -14,7 +14,7 @@ use syn::{Expr, ExprClosure, Type};
 /// The maximum number of arguments of a closure: opgen calls it through `call1` to `call4` of its private module.
 const MAX_ARGUMENTS: usize = 4;
 
-/// Checks the child with the index `at`.
+/// Checks the child at the index `at` of a group of tree nodes: its name, type, keys and closures, and the nodes that it names.
 pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     let child = &group.children[at];
     check_name(child, diags);
@@ -29,7 +29,8 @@ pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     namespace::check(group, at, diags);
 }
 
-/// Reports a resource whose build function would hide a function of the traits of a node.
+/// Reports a child whose build function would shadow a function of the traits of a node (`provision`, `deprovision`, `keys`). The build
+/// function is an associated function with the name of the field.
 fn check_name(child: &Child, diags: &mut Diags) {
     let name = child.name();
     if child.has_function() && ["provision", "deprovision", "keys"].contains(&name.as_str()) {
@@ -38,7 +39,7 @@ fn check_name(child: &Child, diags: &mut Diags) {
     }
 }
 
-/// Reports empty and repeated names of field managers in `adopt(...)`.
+/// Reports empty and repeated names of field managers in `resource(adopt("helm"))`.
 fn check_managers(child: &Child, diags: &mut Diags) {
     let Some((_, managers)) = child.resource.as_ref().and_then(|resource| resource.adopt.as_ref()) else { return };
     for (at, manager) in managers.iter().enumerate() {
@@ -66,6 +67,7 @@ fn check_combination(child: &Child, diags: &mut Diags) {
     check_application(child, diags);
     check_remote(child, diags);
     match (&child.each_key, &child.key_key) {
+        // After another error, `each` or `key` may be absent because its value is invalid.
         (Some(each), None) if !diags.has_errors() => {
             let fix = "add `key = |item| ...`, which identifies the child of an item";
             diags.error(each, "`key` is missing", fix);
@@ -81,7 +83,7 @@ fn check_combination(child: &Child, diags: &mut Diags) {
     }
 }
 
-/// Checks `manifest`: its file, kinds and type, and the keys that exclude it.
+/// Checks a child with the key `manifest`: its file, its kinds, the type of its field, and keys that can't be combined with `manifest`.
 fn check_manifest(child: &Child, diags: &mut Diags) {
     let Some((key, manifest)) = &child.manifest else { return };
     if let Some(resource) = &child.resource {
@@ -110,7 +112,7 @@ fn check_manifest(child: &Child, diags: &mut Diags) {
     }
 }
 
-/// Checks `application`: its driver and type, and the keys that exclude it.
+/// Checks a child with the key `application`: its driver, the type of its field, and keys that can't be combined with `application`.
 fn check_application(child: &Child, diags: &mut Diags) {
     let Some((key, driver)) = &child.application else { return };
     let resource = child.resource.as_ref().map(|resource| ("a resource", &resource.key));
@@ -136,7 +138,7 @@ fn check_application(child: &Child, diags: &mut Diags) {
     }
 }
 
-/// Checks the keys that exclude `remote`.
+/// Reports keys that can't be combined with `remote`: `resource`, `manifest`, `application` and `each`.
 fn check_remote(child: &Child, diags: &mut Diags) {
     let Some(key) = child.remote.as_ref().map(|remote| &remote.key) else { return };
     let resource = child.resource.as_ref().map(|resource| &resource.key);
@@ -175,9 +177,11 @@ fn subject(key: &str) -> &'static str {
     if key == "key" { "item" } else { "object" }
 }
 
-/// Checks the arguments of a closure: the object, or the object and everything that `from` names.
+/// Checks the number of arguments of the closure of `when`, `each` or `key`. The closures of `when` and `each` take the object, and
+/// optionally one further argument for each node in `from`. The closure of `key` takes the item of `each`.
 fn check_arguments(child: &Child, key: &str, closure: &ExprClosure, diags: &mut Diags) {
     let (count, subject) = (closure.inputs.len(), subject(key));
+    // The number of arguments of a closure that takes everything it can.
     let all = if key == "key" { 1 } else { child.from.len() + 1 };
     if count == 0 {
         let problem = format!("the closure of `{key}` has no argument");
@@ -195,7 +199,8 @@ fn check_arguments(child: &Child, key: &str, closure: &ExprClosure, diags: &mut 
     }
 }
 
-/// Checks the type of the field: for a resource a kind, `Option` or `Vec` of it, otherwise a provisioner.
+/// Checks the type of the field: for a resource it must be a kind, `Option<Kind>` or `Vec<Kind>`; otherwise a type that is not in a wrapper
+/// such as `Option` or `Box`.
 fn check_type(child: &Child, diags: &mut Diags) {
     if !is_named(&child.ty) {
         let fix = "write the type of a kind, `Option` or `Vec` of one, or a provisioner";

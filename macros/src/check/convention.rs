@@ -17,7 +17,8 @@ const UNSIGNED: [&str; 5] = ["u8", "u16", "u32", "u64", "usize"];
 /// Last words of names that suggest a choice between more than two values.
 const CHOICE_WORDS: [&str; 6] = ["level", "mode", "policy", "strategy", "tier", "type"];
 
-/// Warns about each field that violates an API convention, unless the struct or the field allows it.
+/// Warns about each field of a spec that violates an API convention of Kubernetes, unless `allow(...)` on the struct or the field silences
+/// the warning.
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     for field in model.fields.iter().filter(|field| !field.hints.skip) {
         let mut warn = |code, problem: String, fix: String| {
@@ -38,7 +39,7 @@ pub(super) fn check(model: &Managed, diags: &mut Diags) {
 /// Reports a warning (its code, what is wrong, and the fix), unless the code is allowed.
 type Warn<'a> = dyn FnMut(&'static str, String, String) + 'a;
 
-/// Warns about the name `phase`, and names of fields that every object has besides its spec.
+/// Warns about a field with the name `phase`, and about names that every object has at its root, such as `metadata`.
 fn check_name(field: &Field, warn: &mut Warn<'_>) {
     let name = field.name.as_str();
     if name == "phase" {
@@ -53,7 +54,8 @@ fn check_name(field: &Field, warn: &mut Warn<'_>) {
     }
 }
 
-/// Warns about integers other than signed ones of a fixed size, and about floats.
+/// Warns about numeric types that an API should not have: unsigned integers, `isize` and floats. The number may be inside `Option`s, lists
+/// and boxes.
 fn check_number(field: &Field, warn: &mut Warn<'_>) {
     let ident = &field.ident;
     if field.hints.foreign_schema {
@@ -87,9 +89,9 @@ fn check_bool(field: &Field, warn: &mut Warn<'_>) {
 /// Warns about a list without `x-kubernetes-list-type`.
 fn check_list_type(field: &Field, warn: &mut Warn<'_>) {
     let ty = unwrap_type("Option", &field.ty);
-    let listed = last_segment(ty).is_some_and(|segment| LISTS.contains(&segment.ident.to_string().as_str()));
-    let array = matches!(ty, Type::Array(_));
-    if !(listed || array) || field.hints.list_type || field.hints.flatten || field.hints.foreign_schema {
+    let is_list = last_segment(ty).is_some_and(|segment| LISTS.contains(&segment.ident.to_string().as_str()));
+    let is_array = matches!(ty, Type::Array(_));
+    if !(is_list || is_array) || field.hints.list_type || field.hints.flatten || field.hints.foreign_schema {
         return;
     }
     let problem = format!("`{}` has no list type, so one applier replaces the items of another", field.ident);
@@ -99,18 +101,19 @@ fn check_list_type(field: &Field, warn: &mut Warn<'_>) {
 
 /// Warns once for the whole struct about names in snake case, since one `rename_all` fixes all fields.
 fn check_case(model: &Managed, diags: &mut Diags) {
-    let snake = |field: &&Field| field.name.contains('_') && !field.hints.skip && !field.hints.flatten;
-    let allowed = |field: &&Field| {
+    let is_snake_case = |field: &&Field| field.name.contains('_') && !field.hints.skip && !field.hints.flatten;
+    let is_reported = |field: &&Field| {
         !model.allowed_warnings.iter().chain(&field.allowed_warnings).any(|allowed| allowed.is_ident("case"))
     };
-    if let Some(field) = model.fields.iter().filter(snake).find(allowed) {
+    if let Some(field) = model.fields.iter().filter(is_snake_case).find(is_reported) {
         let problem = format!("`{}` is `{}` in YAML, which is not camelCase", field.ident, field.name);
         let fix = format!("add `#[serde(rename_all = \"camelCase\")]` to `{}`", model.spec);
         diags.warn("case", field.ident.span(), problem, fix);
     }
 }
 
-/// Returns the name of the type inside all `Option`s, lists and boxes; `None` if a type has several arguments, as a map has.
+/// Returns the name of the innermost type argument: `u32` for `Option<Vec<u32>>` and for `[u32; 3]`. Returns `None` for a type with several
+/// arguments, such as a map, and for a type without a name, such as a tuple.
 fn innermost(ty: &Type) -> Option<String> {
     match ty {
         Type::Array(array) => innermost(&array.elem),
@@ -125,7 +128,7 @@ fn innermost(ty: &Type) -> Option<String> {
     }
 }
 
-/// Returns the argument of a type like `Option<T>` whose name is `wrapper`, or the type itself.
+/// Returns `T` if `ty` is `Option<T>` and `wrapper` is `Option`; otherwise the type itself.
 fn unwrap_type<'a>(wrapper: &str, ty: &'a Type) -> &'a Type {
     let segment = last_segment(ty).filter(|segment| segment.ident == wrapper);
     match segment.map(type_arguments).as_deref() {

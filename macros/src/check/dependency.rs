@@ -10,7 +10,7 @@ use crate::{
 };
 use proc_macro2::Ident;
 
-/// Checks the dependencies of the child with the index `at`.
+/// Checks the nodes that the child at the index `at` names in `after(...)` and `from(...)`: those on which it depends.
 pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     let child = &group.children[at];
     for (key, nodes) in [("after", &child.after), ("from", &child.from)] {
@@ -50,7 +50,8 @@ fn check_duplicates(key: &str, nodes: &[NodePath], diags: &mut Diags) {
     }
 }
 
-/// Checks a node in `after(...)`: an earlier child of the same group, which must be concurrent.
+/// Checks one node in the `after(...)` of the child at the index `at`. The node must be an earlier child of the same group, and the group
+/// concurrent, since a serial group has an order already.
 fn check_after(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
     let name = &node.0[0];
     if let Some(inner) = node.0.get(1) {
@@ -64,9 +65,9 @@ fn check_after(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diag
     find_earlier(group, at, name, &[], diags);
 }
 
-/// Finds the child with a name, on which the child at index `at` depends. It must be declared before that child, so that
-/// dependencies have no cycle. Returns `None` after reporting an unknown or later child. The `inputs` are only suggested for an
-/// unknown name: the caller has already looked for the name among them.
+/// Finds the child `name`, on which the child at the index `at` depends. A dependency must be declared before its dependent, so that
+/// dependencies have no cycle. Returns `None` after reporting an unknown or later child, or the child itself. The message about an unknown
+/// name suggests the names of earlier children and of `inputs`; the caller has already looked for the name in `inputs`.
 pub(super) fn find_earlier<'g>(
     group: &'g Provisioner,
     at: usize,
@@ -96,8 +97,9 @@ pub(super) fn find_earlier<'g>(
     None
 }
 
-/// Checks a node in `from(...)`: an input of the group, an earlier child, or a child of one. A child that a pass can skip can
-/// only be read by another such child.
+/// Checks one node in the `from(...)` of the child at the index `at`, which reads the value of that node. The node must be an input of the
+/// group, an earlier child, or a child of an earlier child. If a reconcile can skip the node (`when`, `if_api`), it must be able to skip
+/// the reader as well.
 fn check_from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags) {
     let (name, nested) = (&node.0[0], &node.0[1..]);
     if group.input_index(name).is_some() {
@@ -147,7 +149,7 @@ fn check_from(group: &Provisioner, at: usize, node: &NodePath, diags: &mut Diags
     }
 }
 
-/// Reports path keywords, which can't name a field, not even as a raw identifier.
+/// Reports a name that no field can have: a path keyword such as `self`, which can't be a raw identifier either.
 fn check_child_name(inner: &Ident, diags: &mut Diags) {
     if ["self", "Self", "super", "crate", "_"].iter().any(|word| inner == word) {
         diags.error(inner, format!("`{inner}` is not a child"), "use the name of the field");

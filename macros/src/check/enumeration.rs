@@ -3,7 +3,8 @@
 use crate::{attrs::managed::ManagedVariantInput, diag::Diags, model::managed::Managed};
 use syn::{Fields, Ident};
 
-/// Checks the tagging of the enum and the fields of its variants. serde represents each variant as an object with one property.
+/// Checks an enum that is a spec. serde writes each variant as an object with one property, the name of the variant. Reports other
+/// representations (`#[serde(tag)]`, `untagged`), an enum without variants, unit variants, and tuple variants without exactly one type.
 pub(super) fn check(model: &Managed, variants: &[ManagedVariantInput], diags: &mut Diags) {
     if let Some(tagging) = &model.hints.tagging {
         let problem = "an enum with this tagging has no structural schema";

@@ -4,7 +4,8 @@ use super::convention;
 use crate::{diag::Diags, model::managed::Managed};
 use syn::Path;
 
-/// Checks the keys of `#[managed(...)]` on each field, the codes of allowed warnings, and the names of the fields in JSON.
+/// Checks the fields of a spec: the keys of their `#[managed(...)]`, the codes in `allow(...)`, and their names in JSON. In a struct with
+/// `x-kubernetes-embedded-resource`, Kubernetes reserves the names `apiVersion`, `kind` and `metadata`.
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     check_json_names(model, diags);
     check_warning_codes(&model.allowed_warnings, diags);
@@ -39,9 +40,9 @@ pub(super) fn check(model: &Managed, diags: &mut Diags) {
 
 /// Reports fields with the same name in JSON.
 fn check_json_names(model: &Managed, diags: &mut Diags) {
-    let named: Vec<_> = model.fields.iter().filter(|field| !field.hints.skip && !field.hints.flatten).collect();
-    for (at, field) in named.iter().enumerate() {
-        let Some(first) = named.iter().take(at).find(|first| first.name == field.name) else { continue };
+    let in_json: Vec<_> = model.fields.iter().filter(|field| !field.hints.skip && !field.hints.flatten).collect();
+    for (at, field) in in_json.iter().enumerate() {
+        let Some(first) = in_json.iter().take(at).find(|first| first.name == field.name) else { continue };
         let problem = format!("`{}` and `{}` are both `{}` in JSON", first.ident, field.ident, field.name);
         match &field.hints.rename {
             Some(rename) => diags.conflict(rename, problem, "rename one of them", &first.ident, "the other is here"),

@@ -1,6 +1,7 @@
 //! Parses the JSON paths of a CRD: simple paths of fields, and column paths with brackets.
 
-/// Parses `.spec.replicas`, with fields only. Returns the segments, or the reason why the path is invalid.
+/// Parses a JSON path that consists of field names only, such as `.spec.replicas`. Returns the names, or the reason why the path is
+/// invalid.
 pub(super) fn parse_simple(path: &str) -> Result<Vec<&str>, &'static str> {
     let rest = path.strip_prefix('.').ok_or("it must start with a dot")?;
     let segments: Vec<&str> = rest.split('.').collect();
@@ -11,22 +12,22 @@ pub(super) fn parse_simple(path: &str) -> Result<Vec<&str>, &'static str> {
     if segments.iter().all(plain) { Ok(segments) } else { Err("only field names are allowed, no brackets") }
 }
 
-/// Parses `.status.conditions[?(@.type=="Ready")].status`, the path of a column. Returns the segments before a bracket, or the
-/// reason why the path is invalid.
+/// Parses the JSON path of a printer column, such as `.status.conditions[?(@.type=="Ready")].status`. Returns the field names before the
+/// first bracket (here `status` and `conditions`), or the reason why the path is invalid.
 pub(super) fn parse_column(path: &str) -> Result<Vec<&str>, &'static str> {
     let mut rest = path.strip_prefix('.').ok_or("it must start with a dot")?;
     let mut leading = Vec::new();
-    let mut plain = true;
+    let mut is_before_brackets = true;
     loop {
         let end = rest.find(['.', '[']).unwrap_or(rest.len());
         let (name, after) = rest.split_at(end);
         check_field_name(name)?;
-        if plain && !name.is_empty() {
+        if is_before_brackets && !name.is_empty() {
             leading.push(name);
         }
         rest = after;
         while let Some(inside) = rest.strip_prefix('[') {
-            plain = false;
+            is_before_brackets = false;
             rest = parse_bracket(inside)?;
         }
         if rest.is_empty() {
@@ -51,6 +52,7 @@ fn check_field_name(name: &str) -> Result<(), &'static str> {
 
 /// Parses a bracket up to its end; `inside` begins after the opening `[`. Returns the text after the closing `]`.
 fn parse_bracket(inside: &str) -> Result<&str, &'static str> {
+    // The open quote, and the number of open parentheses and inner brackets, in which a `]` does not end the bracket.
     let mut quote = None;
     let mut depth = 0_u32;
     for (at, c) in inside.char_indices() {
@@ -88,7 +90,7 @@ mod tests {
     use super::{parse_column, parse_simple};
 
     #[test]
-    fn columns_may_filter_and_index() {
+    fn column_paths_may_have_filters_and_indices() {
         let good = [
             ".spec.replicas",
             ".status.conditions[?(@.type==\"Ready\")].status",
@@ -103,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_do_not_parse_are_found() {
+    fn invalid_column_paths_are_rejected() {
         for path in
             ["", "spec", ".", ".spec.", ".spec..x", ".spec[", ".spec[]", ".spec[?(@.a==\"b]", ".a b", ".a[x]", ".a[0]b"]
         {

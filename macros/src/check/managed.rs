@@ -16,7 +16,8 @@ const PRELUDE_NAMES: [&str; 18] = [
     "Some", "String", "ToString", "Vec",
 ];
 
-/// Checks a managed kind. Returns the model in the error case, so that a fallback can be expanded.
+/// Checks a managed kind, and wraps the model in `Checked` if `diags` has no errors. Otherwise it returns the model as the error, from
+/// which the macro still generates a reduced implementation to avoid follow-up errors.
 pub(crate) fn check(model: Managed, diags: &mut Diags) -> Result<Checked<Managed>, Box<Managed>> {
     check_style(&model, diags);
     match &model.kube {
@@ -91,7 +92,8 @@ fn check_kube(model: &Managed, kube: &Kube, diags: &mut Diags) {
     subresource::check(model, kube, diags);
 }
 
-/// Checks the API group: a domain name, and not one of Kubernetes without an approval.
+/// Checks that the API group is a domain name with a dot. A group of Kubernetes (`*.k8s.io`, `*.kubernetes.io`) needs the annotation
+/// `api-approved.kubernetes.io`, without which the API server rejects the definition.
 fn check_group(kube: &Kube, diags: &mut Diags) {
     let Some(group) = &kube.group else { return };
     let text = group.value();
@@ -120,13 +122,15 @@ fn check_group(kube: &Kube, diags: &mut Diags) {
     }
 }
 
+/// Reports a version that does not have the form `v1`, `v1beta1` or `v1alpha1`.
 fn check_version(kube: &Kube, diags: &mut Diags) {
     let Some(version) = kube.version.as_ref().filter(|version| !names::is_version(&version.value())) else { return };
     let problem = format!("`\"{}\"` is not a valid version", version.value());
     diags.error(version, problem, "use `v1`, `v1beta1` or `v1alpha1`, with any numbers");
 }
 
-/// Checks the kind and the name of the generated struct.
+/// Checks the kind, and the name of the struct that kube generates (`root`): PascalCase, at most 63 characters, no keyword and no name of
+/// Rust's prelude. A kind must not end with `List`, as the kinds of lists do.
 pub(super) fn check_kind(kube: &Kube, diags: &mut Diags) {
     for (word, name) in [("kind", &kube.kind), ("root", &kube.root)] {
         let Some(name) = name else { continue };
@@ -151,7 +155,8 @@ pub(super) fn check_kind(kube: &Kube, diags: &mut Diags) {
     }
 }
 
-/// Checks the plural, singular, short names and categories, and reports repeated ones.
+/// Checks that the plural, the singular, the short names and the categories are DNS labels. Reports repeated short names, categories and
+/// selectable fields.
 fn check_resource_names(kube: &Kube, diags: &mut Diags) {
     let single = [("plural", &kube.plural), ("singular", &kube.singular)];
     let single = single.into_iter().filter_map(|(word, name)| Some((word, name.as_ref()?)));
@@ -170,7 +175,7 @@ fn check_resource_names(kube: &Kube, diags: &mut Diags) {
     check_duplicates("selectable", &kube.selectable, diags);
 }
 
-/// Reports repeated values of the key `word`.
+/// Reports each value in `names` that occurs before; `word` is the key of `#[kube(...)]` that has these values.
 fn check_duplicates(word: &str, names: &[LitStr], diags: &mut Diags) {
     for (at, name) in names.iter().enumerate() {
         if let Some(first) = names[..at].iter().find(|first| first.value() == name.value()) {
@@ -251,6 +256,7 @@ fn check_attributes(model: &Managed, diags: &mut Diags) {
             );
         }
     }
+    // `pause_ident` is the field that `pause = ...` names. `pause` is `None` if no boolean field has this name.
     let Some(named) = model.pause_ident.as_ref().filter(|_| model.pause.is_none()) else { return };
     if model.fields.iter().any(|field| field.ident == *named) {
         diags.error(named, format!("field `{named}` is not a boolean"), "use a field of type `bool` or `Option<bool>`");

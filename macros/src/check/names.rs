@@ -43,7 +43,7 @@ pub(super) fn is_pascal(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_uppercase()) && text.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
-/// Returns whether a domain is reserved for Kubernetes: `k8s.io`, `kubernetes.io` or below one.
+/// Returns whether a domain is reserved for Kubernetes: `k8s.io`, `kubernetes.io` or a subdomain of these.
 pub(super) fn is_protected(domain: &str) -> bool {
     ["k8s.io", "kubernetes.io"]
         .iter()
@@ -69,6 +69,7 @@ pub(super) fn label(text: &str) -> String {
     if label.is_empty() { "webapps".to_owned() } else { label.to_owned() }
 }
 
+/// Returns whether a text is a DNS label of RFC 1123: at most 63 of `a-z`, `0-9` and `-`, without a hyphen at its start or end.
 fn is_dns_label(text: &str) -> bool {
     let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     !text.is_empty() && text.len() <= 63 && text.chars().all(inner) && !text.starts_with('-') && !text.ends_with('-')
@@ -84,6 +85,7 @@ fn is_name_part(text: &str) -> bool {
         && text.ends_with(at_both_ends)
 }
 
+/// Returns whether a text is a decimal number without leading zeros.
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_digit()) && (text.len() == 1 || !text.starts_with('0'))
 }
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn names_end_where_the_api_server_ends_them() {
+    fn labels_subdomains_and_finalizers_follow_the_grammar_of_kubernetes() {
         assert!(is_label(&"a".repeat(63)) && !is_label(&"a".repeat(64)) && !is_label("1a") && !is_label("a-"));
         assert!(is_subdomain("a.1b.c") && !is_subdomain("a..b") && !is_subdomain("a.B"));
         assert!(is_finalizer("example.com/a_b.c") && !is_finalizer("example/a") && !is_finalizer("example.com/"));
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_is_kubernetes_own_only_at_a_dot() {
+    fn only_whole_labels_make_a_domain_reserved() {
         assert!(is_protected("k8s.io") && is_protected("apps.k8s.io") && is_protected("a.b.kubernetes.io"));
         assert!(!is_protected("notk8s.io") && !is_protected("k8s.io.example.com"));
     }

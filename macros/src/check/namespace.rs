@@ -13,7 +13,8 @@ use syn::Type;
 
 const NAMESPACE: &str = "Namespace";
 
-/// Checks `deleted_with` of the child with the index `at`.
+/// Checks `deleted_with(namespace)` of the child at the index `at`: the operator deletes the Namespace instead of the child's objects. The
+/// named node must be a child of the same group, must be a resource of the kind `Namespace`, and must be provisioned before this child.
 pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     let child = &group.children[at];
     let Some(DeletedWith { key, node }) = &child.deleted_with else { return };
@@ -42,8 +43,8 @@ pub(super) fn check(group: &Provisioner, at: usize, diags: &mut Diags) {
     }
 }
 
-/// Reports a child whose objects no Namespace of its group contains. The compiler reports one of a cluster-scoped kind, by a bound
-/// of the function in its expansion.
+/// Reports `deleted_with` on a child whose objects are not in a Namespace of the operator's cluster: a remote node or an application. The
+/// compiler reports a cluster-scoped kind, by a trait bound of a function that the expansion calls.
 fn check_child(child: &Child, diags: &mut Diags) {
     let Some(DeletedWith { key, .. }) = &child.deleted_with else { return };
     if let Some(remote) = &child.remote {
@@ -57,7 +58,8 @@ fn check_child(child: &Child, diags: &mut Diags) {
     }
 }
 
-/// Returns the name of the kind of a resource, also if its type is `Option` or `Vec` of the kind. `None` for a macro.
+/// Returns the last segment of the type of a resource, without an `Option` or `Vec` around it: the name of its kind. Returns `None` for a
+/// type that is written as a macro.
 fn kind_name(ty: &Type) -> Option<String> {
     let segment = last_segment(ty)?;
     let name = segment.ident.to_string();
@@ -67,12 +69,12 @@ fn kind_name(ty: &Type) -> Option<String> {
     }
 }
 
-/// Returns whether a child of a concurrent group begins after the child `name`: by its own `after` and `from`, or by those of the
-/// children that they name.
+/// Returns whether the child at the index `at` of a concurrent group begins after the child `name`, because its `after` or `from` names
+/// that child directly or through other children.
 fn begins_after(group: &Provisioner, at: usize, name: &str) -> bool {
     let child = &group.children[at];
     let named = child.after.iter().chain(&child.from).filter_map(|path| group.child(&path.0[0]));
-    // A child can only name earlier ones; others are reported.
+    // Only earlier children are followed, so that the recursion ends. `dependency::check` reports names of later children.
     let mut earlier = named.filter(|(index, _)| *index < at);
     earlier.any(|(index, other)| other.name() == name || begins_after(group, index, name))
 }

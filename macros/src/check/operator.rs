@@ -11,7 +11,8 @@ use crate::{
 use quote::ToTokens;
 use syn::{Expr, ExprClosure, LitStr, Pat, Path};
 
-/// Checks the input of `operator!`. Returns the model in the error case, so that a fallback can be expanded.
+/// Checks the input of `operator!`, and wraps the model in `Checked` if `diags` has no errors. Otherwise it returns the model as the error,
+/// from which the macro still generates a `main` to avoid follow-up errors.
 pub(crate) fn check(model: Operator, diags: &mut Diags) -> Result<Checked<Operator>, Box<Operator>> {
     match &model.source {
         Source::Expression(operator) => check_expression(operator, diags),
@@ -52,7 +53,8 @@ fn check_expression(operator: &Expr, diags: &mut Diags) {
     }
 }
 
-/// Checks that the closure annotates the type of its options, from which the flags follow.
+/// Checks that a closure in `operator!` has one parameter with a type, as in `|options: Options| ...`. The type has the command-line flags
+/// of the operator.
 fn check_options_closure(closure: &ExprClosure, diags: &mut Diags) {
     let fix = "write `|options: Options| my_lib::operator(options)`";
     match closure.inputs.iter().collect::<Vec<_>>()[..] {
@@ -75,7 +77,7 @@ fn check_operator_name(name: &LitStr, diags: &mut Diags) {
     }
 }
 
-/// Checks a kind with its tree and options. `earlier` are the kinds before it.
+/// Checks one entry `Kind => Tree { options }` of `operator!`. `earlier` are the entries before it, which must not have the same kind.
 fn check_kind(kind: &Kind, earlier: &[Kind], diags: &mut Diags) {
     if let Some(first) = earlier.iter().find(|first| first.kind == kind.kind) {
         let problem = format!("`{}` is listed twice", path_text(&kind.kind));
@@ -121,6 +123,7 @@ fn check_option(option: &KindOption, diags: &mut Diags) {
     }
 }
 
+/// Returns whether a text is a valid label with its value: `name=value`.
 fn is_pair(text: &str) -> bool {
     text.split_once('=')
         .is_some_and(|(name, value)| names::is_qualified(name.trim()) && names::is_label_value(value.trim()))

@@ -11,7 +11,8 @@ use crate::{
 };
 use proc_macro2::Ident;
 
-/// Checks a node. Returns the model in the error case, so that a fallback can be expanded.
+/// Checks a tree node, and wraps the model in `Checked` if `diags` has no errors. Otherwise it returns the model as the error, from which
+/// the macro still generates a node without children to avoid follow-up errors.
 pub(crate) fn check(model: Provisioner, diags: &mut Diags) -> Result<Checked<Provisioner>, Box<Provisioner>> {
     if let StructStyle::NotStruct(found) = model.style {
         let problem = format!("`#[derive(Provisioner)]` needs a struct, found {found}");
@@ -41,6 +42,7 @@ fn check_combination(model: &Provisioner, diags: &mut Diags) {
             "add `#[provisioner(serial, owner = Kind)]`, `concurrent` instead of `serial`, or `access(...)`",
         );
     }
+    // `up` and `down` belong together. Any other two different keys contradict each other.
     let Some((first, rest)) = model.node_keys.split_first() else { return };
     let is_direction = |key: &Ident| key == "up" || key == "down";
     if is_direction(first) && rest.is_empty() && !diags.has_errors() {
@@ -96,7 +98,8 @@ fn check_group(model: &Provisioner, diags: &mut Diags) {
     }
 }
 
-/// Checks that no input or retired node has the name of a child, and that each retired node has a kind and is listed once.
+/// Checks the names in `inputs(...)` and `retired(...)`: no input and no retired node (a child of an earlier release) has the name of a
+/// child, and each retired node has a kind and is listed once.
 fn check_names(model: &Provisioner, diags: &mut Diags) {
     for NamedType { name, .. } in &model.inputs {
         if let Some((_, child)) = model.child(name) {

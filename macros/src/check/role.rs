@@ -11,7 +11,9 @@ use crate::{
 };
 use syn::Type;
 
-/// Checks that a role declares the rights it grants, and that these fit into a role.
+/// Checks `resource(grants(...))`. A child of the type `Role` or `ClusterRole` must declare the rights that it grants: the operator needs
+/// them itself, since the API server rejects an escalation of privileges. Reports rights that a role can't contain, such as `reference`,
+/// `raw(...)` and a namespace.
 pub(super) fn check(child: &Child, diags: &mut Diags) {
     let Some(resource) = &child.resource else { return };
     let role = role_kind(&child.ty);
@@ -50,7 +52,7 @@ pub(super) fn check(child: &Child, diags: &mut Diags) {
     }
 }
 
-/// Returns `Role` or `ClusterRole` if the type, or the type in its `Option` or `Vec`, has that name.
+/// Returns `Role` or `ClusterRole` if this is the name of the type, also inside `Option` or `Vec`; `None` for other types.
 fn role_kind(ty: &Type) -> Option<String> {
     let segment = last_segment(ty)?;
     let name = segment.ident.to_string();

@@ -32,7 +32,8 @@ struct FieldSchema<'a> {
 }
 
 impl FieldSchema<'_> {
-    /// Checks a type and the types in it.
+    /// Reports a type that has no structural schema, such as a tuple or a reference. Also checks the types inside arrays, wrappers and
+    /// maps.
     fn check(&mut self, ty: &Type) {
         match ty {
             Type::Tuple(tuple) if tuple.elems.is_empty() => {
@@ -56,7 +57,8 @@ impl FieldSchema<'_> {
         }
     }
 
-    /// Checks a named type and its arguments.
+    /// Checks a type with the name `segment`, and its type arguments. Reports the type of the spec itself, whose schema would be infinite,
+    /// and types without a JSON form that fits.
     fn check_path(&mut self, ty: &Type, segment: &PathSegment) {
         let name = segment.ident.to_string();
         let arguments = type_arguments(segment);
@@ -80,13 +82,14 @@ impl FieldSchema<'_> {
 
     /// Checks the key of a map, which must be a string in JSON.
     fn check_key(&mut self, key: &Type) {
-        let number = last_segment(key).is_some_and(|key| NUMBERS.contains(&key.ident.to_string().as_str()));
-        if number || matches!(key, Type::Tuple(_) | Type::Array(_)) {
+        let is_number = last_segment(key).is_some_and(|key| NUMBERS.contains(&key.ident.to_string().as_str()));
+        if is_number || matches!(key, Type::Tuple(_) | Type::Array(_)) {
             self.reject(key, "can't be the key of a JSON object", "use `String` keys, or a list of structs");
         }
     }
 
-    /// Checks types of other crates by their whole path, since their last segments are common names.
+    /// Reports types of serde_json and std whose schemas the API server rejects or whose JSON is unexpected. Compares the whole path, as
+    /// written, since the last segment (`Value`, `Duration`) is also the name of other types.
     fn check_foreign(&mut self, ty: &Type) {
         let path = ty.to_token_stream().to_string().replace(' ', "");
         match path.trim_start_matches("::") {
@@ -113,7 +116,7 @@ impl FieldSchema<'_> {
 
     /// Reports a type. The message is the type and `problem`, followed by the fix.
     fn reject(&mut self, ty: &Type, problem: &str, fix: &str) {
-        // A token stream has a space between all tokens.
+        // The text of a token stream has a space between any two tokens; removes the spaces that Rust code does not have.
         let text = ty
             .to_token_stream()
             .to_string()

@@ -26,7 +26,8 @@ pub(super) fn check(model: &Managed, kube: &Kube, diags: &mut Diags) {
     }
 }
 
-/// Reports a path that names no field, and thus never has a value. The macro can check the first segment below `spec` only.
+/// Reports a JSON path that names no field of the object, so that it would never have a value. The macro knows the fields directly below
+/// `spec` and at the root of an object; it does not check deeper ones.
 pub(super) fn check_field_exists(model: &Managed, path: &LitStr, segments: &[&str], diags: &mut Diags) {
     let ["spec", field, ..] = segments else {
         if let Some(root) =
@@ -37,6 +38,7 @@ pub(super) fn check_field_exists(model: &Managed, path: &LitStr, segments: &[&st
         }
         return;
     };
+    // The fields of an enum and of a flattened struct are not visible to the macro.
     let visible = matches!(model.style, SpecStyle::Named) && !model.fields.iter().any(|field| field.hints.flatten);
     let known: Vec<&str> = model.fields.iter().map(|field| field.name.as_str()).collect();
     if !visible || known.contains(field) || known.is_empty() {
@@ -46,7 +48,8 @@ pub(super) fn check_field_exists(model: &Managed, path: &LitStr, segments: &[&st
     diags.error(path, format!("`.spec.{field}` is not a field of `{}`", model.spec), format!("use one of {known}"));
 }
 
-/// Checks the paths of `scale`, with the fields below which the API server accepts them.
+/// Checks the paths of `scale`: each must be below the fields where the API server accepts it (for example `specReplicasPath` below
+/// `.spec`), and the replicas and the label selector must be different fields.
 fn check_scale(model: &Managed, scale: &Scale, diags: &mut Diags) {
     for (path, roots) in [
         (&scale.spec_replicas, &["spec"][..]),
@@ -63,7 +66,7 @@ fn check_scale(model: &Managed, scale: &Scale, diags: &mut Diags) {
     }
 }
 
-/// Checks that a path is a simple JSON path below one of `roots`, and that its field exists.
+/// Checks that a path is a JSON path of field names below one of `roots` (`spec`, `status`), and that the object has the field.
 fn check_path(model: &Managed, path: &LitStr, roots: &[&str], diags: &mut Diags) {
     let places = roots.iter().map(|place| format!("`.{place}`")).collect::<Vec<_>>().join(" or ");
     match json_path::parse_simple(&path.value()) {

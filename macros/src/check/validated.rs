@@ -21,8 +21,8 @@ const STRUCT_RULES: [&str; 3] = ["one_of", "at_most_one_of", "at_least_one_of"];
 /// The maximum length of a message. Source: `MaxLength` of `ValidationRule.message` in `apiextensions/v1`.
 const MAX_MESSAGE: usize = 2048;
 
-/// Checks a type. Returns `None` for a type that can't have rules (it is generic, or is no enum and has no named fields), and the type
-/// without its rules after any other error.
+/// Checks a type that derives `Validated`, and its `#[valid(...)]` rules. Returns `None` for a type that can't have rules: it is generic,
+/// or is neither an enum nor a struct with named fields. After any other error it returns the type without its rules.
 pub(crate) fn check(mut model: Validated, diags: &mut Diags) -> Option<Checked<Validated>> {
     let before = diags.error_count();
     if model.style == TypeStyle::Other {
@@ -56,7 +56,8 @@ pub(crate) fn check(mut model: Validated, diags: &mut Diags) -> Option<Checked<V
     Some(Checked(model))
 }
 
-/// Checks one rule: first its name and its place, then its arguments.
+/// Checks one `#[valid(...)]` rule: that its name is known, that it is at the right place (above the struct or on a field), and then its
+/// message and arguments.
 fn check_rule(model: &Validated, rule: &Rule, diags: &mut Diags) {
     let key = rule.key.to_string();
     let is_one_of = |rules: &[&str]| rules.contains(&key.as_str());
@@ -89,7 +90,7 @@ fn check_rule(model: &Validated, rule: &Rule, diags: &mut Diags) {
     }
 }
 
-/// Checks the arguments of a rule of a field.
+/// Checks the arguments of a rule on a field, and that the type of the field fits: an `Option`, a number or a list, depending on the rule.
 fn check_field_rule(model: &Validated, rule: &Rule, field: &ValidatedField, diags: &mut Diags) {
     match rule.key.to_string().as_str() {
         "immutable" => check_argument_count(rule, 0, diags),
@@ -123,7 +124,8 @@ fn check_field_rule(model: &Validated, rule: &Rule, field: &ValidatedField, diag
     }
 }
 
-/// Returns the fields that a rule names; reports one that the type doesn't have, that JSON doesn't have, or that is named twice.
+/// Returns the fields that a rule names in its arguments. Reports names of fields that the struct or its JSON doesn't have, a field that is
+/// named twice, the field of the rule itself, and values in a rule that compares no values (all but `required_if` and `forbidden_if`).
 fn named_fields<'a>(model: &'a Validated, rule: &Rule, diags: &mut Diags) -> Vec<&'a ValidatedField> {
     let has_condition = ["required_if", "forbidden_if"].iter().any(|key| rule.key == key);
     let mut fields = Vec::new();
@@ -152,7 +154,7 @@ fn named_fields<'a>(model: &'a Validated, rule: &Rule, diags: &mut Diags) -> Vec
     fields
 }
 
-/// Checks the message: the API server wants one line of 1 to 2,048 characters.
+/// Checks the `message` of a rule: the API server requires one line of 1 to 2,048 characters.
 fn check_message(rule: &Rule, diags: &mut Diags) {
     let Some(message) = &rule.message else { return };
     let text = message.value();
@@ -161,7 +163,8 @@ fn check_message(rule: &Rule, diags: &mut Diags) {
     }
 }
 
-/// Checks the number of arguments: exactly `count`, or for a rule of the struct at least `count`.
+/// Reports a rule with a wrong number of arguments. A rule on a field has exactly `count` arguments, and a rule of the struct at least
+/// `count`.
 fn check_argument_count(rule: &Rule, count: usize, diags: &mut Diags) {
     let (key, found) = (&rule.key, rule.arguments.len());
     let example = match key.to_string().as_str() {
@@ -181,7 +184,7 @@ fn check_argument_count(rule: &Rule, count: usize, diags: &mut Diags) {
     }
 }
 
-/// Reports a field that is always set.
+/// Reports a field whose type is not `Option`, if a rule depends on whether the field is set.
 fn check_optional(field: &ValidatedField, diags: &mut Diags) {
     let is_option = last_segment(&field.ty).is_some_and(|segment| segment.ident == "Option");
     if !is_option {
@@ -190,7 +193,7 @@ fn check_optional(field: &ValidatedField, diags: &mut Diags) {
     }
 }
 
-/// Reports a field that is known not to be a number.
+/// Reports a field whose type is known and not a number, if a rule compares numbers. A type that the macro doesn't know may be a number.
 fn check_number(field: &ValidatedField, diags: &mut Diags) {
     if !matches!(json_type(&field.ty), JsonType::Number | JsonType::Unknown) {
         let problem = format!("the rule compares numbers, but `{}` is none", field.ident);
@@ -198,7 +201,7 @@ fn check_number(field: &ValidatedField, diags: &mut Diags) {
     }
 }
 
-/// Checks `unique` and `unique(key)`.
+/// Checks `unique` and `unique(key)`: the field must be a list, and `key` one name, without a value, of a field of the list's items.
 fn check_unique(rule: &Rule, field: &ValidatedField, diags: &mut Diags) {
     if !matches!(json_type(&field.ty), JsonType::List | JsonType::Unknown) {
         diags.error(&field.ty, format!("`unique` is about lists, but `{}` is none", field.ident), "use a `Vec`");

@@ -26,7 +26,8 @@ pub(super) enum JsonType {
     Unknown,
 }
 
-/// Reports validation rules without effect of all fields, and merge rules that the API server does not support.
+/// Reports `#[schemars(...)]` rules on the fields of a spec that have no effect on the schema, and `#[x_kube(...)]` merge strategies that
+/// the API server does not support.
 pub(super) fn check(model: &Managed, diags: &mut Diags) {
     for field in model.fields.iter().filter(|field| !field.hints.skip) {
         if let Some(strategy) = &field.hints.rules.struct_merge {
@@ -45,7 +46,8 @@ pub(super) fn check(model: &Managed, diags: &mut Diags) {
     }
 }
 
-/// Reports rules that `schemars` doesn't write into the schema of the field's type.
+/// Reports validation rules that `schemars` silently ignores because the type of the field doesn't support them, for example `length` on a
+/// number. A type that the macro doesn't know may support every rule.
 fn check_effects(field: &Field, diags: &mut Diags) {
     let (rules, json_type) = (&field.hints.rules, json_type(&field.ty));
     let mut report_without_effect = |rule: &Option<Path>, supported: &[JsonType], fix: &str| {
@@ -56,29 +58,29 @@ fn check_effects(field: &Field, diags: &mut Diags) {
         let key = rule.to_token_stream();
         diags.error(rule, format!("`{key}` has no effect on {}", json_type.noun()), fix);
     };
-    let length = match json_type {
+    let length_fix = match json_type {
         JsonType::Map => "use `#[schemars(extend(\"minProperties\" = ..., \"maxProperties\" = ...))]`",
         JsonType::IntOrString => "use `#[schemars(extend(\"maxLength\" = ...))]`",
         _ => "use `range`, or remove it",
     };
-    report_without_effect(&rules.length, &[JsonType::Text, JsonType::List], length);
-    let pattern = match json_type {
+    report_without_effect(&rules.length, &[JsonType::Text, JsonType::List], length_fix);
+    let pattern_fix = match json_type {
         JsonType::List => "write it in `inner(...)`",
         JsonType::IntOrString => "use `#[schemars(extend(\"pattern\" = ...))]`",
         _ => "remove it",
     };
-    report_without_effect(&rules.pattern, &[JsonType::Text], pattern);
-    let range = match json_type {
+    report_without_effect(&rules.pattern, &[JsonType::Text], pattern_fix);
+    let range_fix = match json_type {
         JsonType::List => "write it in `inner(...)`",
         JsonType::IntOrString => "use `#[schemars(extend(\"minimum\" = ..., \"maximum\" = ...))]`",
         _ => "use `length`, or remove it",
     };
-    report_without_effect(&rules.range, &[JsonType::Number], range);
-    let inner = match json_type {
+    report_without_effect(&rules.range, &[JsonType::Number], range_fix);
+    let inner_fix = match json_type {
         JsonType::Map => "use a type with these rules for the values",
         _ => "move its rules out of `inner(...)`",
     };
-    report_without_effect(&rules.inner, &[JsonType::List], inner);
+    report_without_effect(&rules.inner, &[JsonType::List], inner_fix);
 }
 
 impl JsonType {
@@ -96,8 +98,8 @@ impl JsonType {
     }
 }
 
-/// Returns whether a type is written with the path of `k8s_openapi`. A bare name may be a type of the project. `opgen generate`
-/// also reads the imports.
+/// Returns whether a type is written with a path that contains `k8s_openapi`. A type without this path may be a type of the user's crate
+/// with the same name.
 fn is_of_kubernetes(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.iter().any(|segment| segment.ident == "k8s_openapi"))
 }

@@ -12,8 +12,9 @@ mod list;
 mod moved;
 mod values;
 
-/// Checks the module. With an error in the history, the types are the same in all versions, so that the paths of other
-/// modules still exist. Returns `None` after any other error.
+/// Checks a module with `#[versions(...)]`. After an error in the history of a type it returns a model whose types are the same in all
+/// versions, so that paths such as `v1::WebApp` in the user's code still resolve. Returns `None` after an error in the list of versions or
+/// in the kinds.
 pub(crate) fn check(model: VersionsModule, diags: &mut Diags) -> Option<Checked<VersionsModule>> {
     let before = diags.error_count();
     list::check(&model, diags);

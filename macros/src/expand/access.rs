@@ -13,14 +13,15 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Path, spanned::Spanned};
 
-/// Returns the rights as an array of constants.
+/// Expands access rights to an array of `shape::Access` constants, from which opgen generates the role of the operator.
 pub(super) fn entries(paths: &Paths, access: &[Access]) -> TokenStream {
     let entries = access.iter().map(|access| expand_entry(paths, access));
     quote! { &[#(#entries),*] }
 }
 
-/// Implements `Get<Node> for Secret`: one trait for each verb of each kind, with the objects and namespaces it is limited to.
-/// Rights in `raw(...)` implement `Raw` only.
+/// Expands the access rights of a hand-written node to trait implementations, without which its typed calls do not compile. For example
+/// `Secret: get` becomes `impl Get<Node> for Secret`, one implementation for each verb and kind, with the object names and namespaces to
+/// which the right is limited. Rights in `raw(...)` only implement `Raw` for the node, which gives access to the raw client.
 pub(super) fn grants(node: &Provisioner) -> TokenStream {
     let mut grants: Vec<Grant<'_>> = Vec::new();
     for access in node.access.iter().filter(|access| !access.raw) {
@@ -39,16 +40,16 @@ pub(super) fn grants(node: &Provisioner) -> TokenStream {
     let mut code: TokenStream = grants.iter().map(|grant| grant.expand_impl(node)).collect();
     code.extend(expand_url_grants(node));
     if node.access.iter().any(|access| access.raw) {
-        let (krate, of) = (&node.paths.krate, &node.ident);
+        let (krate, node_type) = (&node.paths.krate, &node.ident);
         code.extend(quote! {
             #[automatically_derived]
-            impl #krate::access::Raw for #of {}
+            impl #krate::access::Raw for #node_type {}
         });
     }
     code
 }
 
-/// A trait for a kind, and the rights that imply it.
+/// A trait such as `Get`, the kind for which it is implemented, and the declared rights that include its verb.
 struct Grant<'a> {
     kind: &'a Path,
     name: &'static str,
@@ -58,15 +59,15 @@ struct Grant<'a> {
 }
 
 impl Grant<'_> {
-    /// Implements the trait for the kind. The constant `WITHIN` lists the objects and namespaces if all rights are limited to
-    /// some.
+    /// Implements the trait for the kind. If each of the rights is limited to object names or a namespace, the constant `WITHIN` lists
+    /// these limits; if one right is unlimited, all objects are allowed, and the default of the trait applies.
     fn expand_impl(&self, node: &Provisioner) -> TokenStream {
-        let (krate, of, kind, name) = (&node.paths.krate, &node.ident, self.kind, ident(self.name));
-        let part =
-            self.access.first().and_then(|access| subresource_type(&node.paths, access)).map(|part| quote! { , #part });
+        let (krate, node_type, kind, name) = (&node.paths.krate, &node.ident, self.kind, ident(self.name));
+        let subresource =
+            self.access.first().and_then(|access| subresource_type(&node.paths, access)).map(|ty| quote! { , #ty });
         let is_limited = |access: &&Access| access.names.is_some() || access.namespace.is_some();
         let within = self.access.iter().all(is_limited).then(|| {
-            let within = self.access.iter().map(|access| {
+            let limits = self.access.iter().map(|access| {
                 let names = access.names.iter().flatten();
                 let namespace = match &access.namespace {
                     Some(namespace) => quote! { ::core::option::Option::Some(#namespace) },
@@ -74,18 +75,18 @@ impl Grant<'_> {
                 };
                 quote! { #krate::access::Within { names: &[#(#names),*], namespace: #namespace } }
             });
-            quote! { const WITHIN: &'static [#krate::access::Within] = &[#(#within),*]; }
+            quote! { const WITHIN: &'static [#krate::access::Within] = &[#(#limits),*]; }
         });
         quote! {
             #[automatically_derived]
-            impl #krate::access::#name<#of #part> for #kind { #within }
+            impl #krate::access::#name<#node_type #subresource> for #kind { #within }
         }
     }
 }
 
-/// Implements `GetPath` for the non-resource URLs that the node may read; `None` if there are none.
+/// Implements `GetPath` for a node, with the non-resource URLs such as `/metrics` that it may read. Returns `None` if it declares none.
 fn expand_url_grants(node: &Provisioner) -> Option<TokenStream> {
-    let (krate, of) = (&node.paths.krate, &node.ident);
+    let (krate, node_type) = (&node.paths.krate, &node.ident);
     let url = |access: &Access| match &access.target {
         AccessTarget::Url(path) if !access.raw => Some(path.clone()),
         _ => None,
@@ -94,15 +95,16 @@ fn expand_url_grants(node: &Provisioner) -> Option<TokenStream> {
     (!paths.is_empty()).then(|| {
         quote! {
             #[automatically_derived]
-            impl #krate::access::GetPath for #of {
+            impl #krate::access::GetPath for #node_type {
                 const PATHS: &'static [&'static ::core::primitive::str] = &[#(#paths),*];
             }
         }
     })
 }
 
-/// Returns the type argument for a subresource in the traits; `None` for the object itself and for `status` and `scale`, which
-/// have traits of their own.
+/// Returns the type of a subresource, such as `Log` for `log`, which is a type argument of traits such as `GetSubresource`. Returns `None`
+/// for rights on the object itself, for `status` and `scale`, whose traits (`GetStatus`) have no such argument, and for unknown
+/// subresources.
 fn subresource_type(paths: &Paths, access: &Access) -> Option<TokenStream> {
     let krate = &paths.krate;
     match access.subresource()? {
@@ -115,7 +117,8 @@ fn subresource_type(paths: &Paths, access: &Access) -> Option<TokenStream> {
     }
 }
 
-/// Expands one entry to a `shape::Access`, from which the role is generated. Its spans make the compiler report at the kind.
+/// Expands one access right to the expression of a `shape::Access` constant, from which opgen generates the role. The expression has the
+/// span of the kind or URL in the attribute, so that the compiler reports a wrong kind there.
 fn expand_entry(paths: &Paths, access: &Access) -> TokenStream {
     let (krate, private) = (&paths.krate, &paths.private);
     let verbs = access.verbs.iter().map(|verb| ident(verb.name()));
@@ -152,7 +155,8 @@ fn expand_entry(paths: &Paths, access: &Access) -> TokenStream {
     entry
 }
 
-/// Returns the names of the traits that the verbs imply. A verb on a subresource without typed calls has none.
+/// Returns the names of the traits that permit the typed calls of the verbs: `Get` for `get`, `PatchStatus` for `patch` on `status`. Verbs
+/// on a subresource without typed calls have no trait.
 fn trait_names(access: &Access) -> Vec<&'static str> {
     let subresource = access.subresource();
     let trait_name = |verb: &Verb| match (&subresource, verb) {

@@ -13,7 +13,8 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Expr, Type, spanned::Spanned};
 
-/// Expands the edge to a child: an `Edge` of the tree's shape, with its conditions, dependencies and options.
+/// Expands the `Edge` to a child. The constant `SHAPE` of a group contains one `Edge` for each child, which describes the child without
+/// running it: its name, the source text of its conditions, the nodes it depends on, its options and access rights.
 pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &child.ty, child.name());
     // `line!()` is the line of the field, since its tokens have that span.
@@ -70,8 +71,9 @@ pub(super) fn edge(node: &Provisioner, child: &Child) -> TokenStream {
     }
 }
 
-/// Returns the name of the node in `deleted_with(...)`. The compiler checks at this name that the kind is the Namespace of Kubernetes, and
-/// that the child is no hand-written node; and at the type of a resource that its objects are in namespaces.
+/// Returns an expression for the name of the node in `deleted_with(...)`, or `None` without this key. The expression calls a function whose
+/// trait bounds make the compiler check that the node is a resource of the kind Namespace, that the child is no hand-written node, and that
+/// a resource has namespaced objects.
 fn deleted_with(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     let name = &child.deleted_with.as_ref()?.node.0[0];
     let (ty, (_, source)) = (&child.ty, node.child(name)?);
@@ -86,7 +88,9 @@ fn deleted_with(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     })
 }
 
-/// Expands the edge to a manifest. `include_str!` makes the compiler track the file; the role generator reads its kinds.
+/// Expands the `Edge` to a manifest child (objects as YAML). A manifest file is included by `include_str!`, so that the compiler builds
+/// again if the file changes, and `opgen` reads its kinds from the text when it generates the role. The kinds of other manifests are listed
+/// as access rights.
 fn manifest_edge(node: &Provisioner, manifest: &Manifest, name: &str, line: &TokenStream) -> TokenStream {
     let (krate, private) = (&node.paths.krate, &node.paths.private);
     let (file, text) = match &manifest.file {
@@ -112,7 +116,7 @@ fn manifest_edge(node: &Provisioner, manifest: &Manifest, name: &str, line: &Tok
     }
 }
 
-/// Expands the edge to a retired node, whose objects are removed.
+/// Expands the `Edge` to a retired node: a child of an earlier release, whose objects the operator deletes.
 pub(super) fn retired_edge(node: &Provisioner, retired: &NamedType) -> TokenStream {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &retired.ty, node_name(&retired.name));
     let line = quote_spanned! { retired.name.span() => ::core::line!() };
@@ -125,11 +129,13 @@ pub(super) fn retired_edge(node: &Provisioner, retired: &NamedType) -> TokenStre
     }
 }
 
-/// Returns the future that provisions a child, or deprovisions it while its `when` is false.
+/// Expands to an expression of a boxed future that provisions a child. If the child has the key `when`, the future evaluates the condition
+/// first, and deprovisions the child while the condition is false.
 pub(super) fn provision(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     let private = &node.paths.private;
     let (reads, provision) = (dependency::reads(node, child), provision_call(node, child, owner));
     let Some(when) = &child.when else {
+        // Without values to read, the call itself is the future; otherwise an async block reads the values first.
         let is_call = child.from.is_empty() && child.each.is_none();
         return if is_call {
             provision
@@ -137,24 +143,26 @@ pub(super) fn provision(node: &Provisioner, child: &Child, owner: &TokenStream) 
             quote! { #private::boxed(async move { #reads #provision.await }) }
         };
     };
-    let (down, name, answer) = (deprovision(node, child, owner), child.name(), dependency::call(node, child, when));
-    // The values of `from` are read before `when` only if it takes them.
+    let (deprovision, name, condition) =
+        (deprovision(node, child, owner), child.name(), dependency::call(node, child, when));
+    // The values of `from` are read before the condition only if the condition takes them as arguments.
     let (before, inside) = if dependency::has_inputs(child, when) { (reads, quote! {}) } else { (quote! {}, reads) };
     quote! {
         #private::boxed(async move {
             #before
-            if #private::is_wanted(cx, #name, #answer)? {
+            if #private::is_wanted(cx, #name, #condition)? {
                 #inside
                 #provision.await
             } else {
                 let cx = &#private::not_wanted(cx);
-                #down.await
+                #deprovision.await
             }
         })
     }
 }
 
-/// Returns the call that provisions a child, without its condition.
+/// Expands to the call that provisions a child, by the type of the child: resource, manifest, application or provisioner. The caller adds
+/// the condition `when`.
 fn provision_call(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     match (&child.resource, &child.manifest, &child.application) {
         (Some(_), _, _) => apply_resource(node, child),
@@ -164,13 +172,14 @@ fn provision_call(node: &Provisioner, child: &Child, owner: &TokenStream) -> Tok
     }
 }
 
-/// Returns the call that builds and applies the objects of a resource.
+/// Expands to the call that runs the build function of a resource and applies the objects that it returns.
 ///
-/// The function name has the span of the field and everything else that of the type: the compiler reports a missing function
-/// at the name, and a wrong return type at the type.
+/// The function name has the span of the field, and everything else has the span of the field's type, so that the compiler reports a
+/// missing function at the name, and a wrong return type at the type.
 fn apply_resource(node: &Provisioner, child: &Child) -> TokenStream {
     let (private, ty, name, function) = (&node.paths.private, &child.ty, child.name(), &child.ident);
     let grants = grants(node, child);
+    // A shorter call for the common case: no values from other nodes, default options, and no role.
     if child.from.is_empty() && non_default_options(node, child).is_none() && grants.is_none() {
         return quote_spanned! { ty.span() =>
             #private::apply::<#ty, _, _, _, _>(cx, #name, |draft| Self::#function(draft))
@@ -188,7 +197,8 @@ fn apply_resource(node: &Provisioner, child: &Child) -> TokenStream {
     }
 }
 
-/// Returns the call that applies the objects of a manifest, from its file or from the text that a function returns.
+/// Expands to the call that applies the objects of a manifest child: those in its YAML file, or those in the YAML that the function with
+/// the name of the field returns.
 fn apply_manifest(node: &Provisioner, child: &Child, manifest: &Manifest, owner: &TokenStream) -> TokenStream {
     let (private, ty, name, function) = (&node.paths.private, &child.ty, child.name(), &child.ident);
     if manifest.file.is_some() {
@@ -204,7 +214,8 @@ fn apply_manifest(node: &Provisioner, child: &Child, manifest: &Manifest, owner:
     }
 }
 
-/// Returns the call that deploys the application that a function returns.
+/// Expands to the call that deploys an application by the driver of a CD system, such as `ArgoCd`. The function with the name of the field
+/// returns the application.
 fn apply_application(node: &Provisioner, child: &Child, driver: &Type, owner: &TokenStream) -> TokenStream {
     let (private, ty, name, function) = (&node.paths.private, &child.ty, child.name(), &child.ident);
     let (names, values) = (dependency::value_names(child), dependency::values(node, child));
@@ -217,7 +228,8 @@ fn apply_application(node: &Provisioner, child: &Child, driver: &Type, owner: &T
     }
 }
 
-/// Returns the call that provisions a nested node, or one for each item of `each`.
+/// Expands to the call that provisions a child that is a provisioner: a node in another cluster (`remote`), one node for each item of
+/// `each`, or a single node with or without inputs.
 fn provision_node(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     let (ty, name, span) = (&child.ty, child.name(), located(child.ty.span()));
     let (private, values, digest) =
@@ -242,7 +254,8 @@ fn provision_node(node: &Provisioner, child: &Child, owner: &TokenStream) -> Tok
     }
 }
 
-/// Returns the objects of a role, checked against the rights that the tree declares for it. `None` without `grants`.
+/// Expands to the expression of the roles that the build function returned. At run time it checks their rules against the rights declared
+/// in `grants(...)`, which the expansion finds at the index of the child in `SHAPE`. Returns `None` for a child without `grants`.
 fn grants(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &child.ty, child.name());
     child.resource.as_ref()?.grants.as_ref()?;
@@ -253,7 +266,7 @@ fn grants(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     })
 }
 
-/// Returns the future that deprovisions a child.
+/// Expands to an expression of a future that deprovisions a child, by the type of the child: it deletes its objects or those of its nodes.
 pub(super) fn deprovision(node: &Provisioner, child: &Child, owner: &TokenStream) -> TokenStream {
     let (private, ty, name) = (&node.paths.private, &child.ty, child.name());
     if child.resource.is_some() {
@@ -276,7 +289,8 @@ pub(super) fn deprovision(node: &Provisioner, child: &Child, owner: &TokenStream
     }
 }
 
-/// Returns the future that removes the objects of a retired node, during provision or deprovision.
+/// Expands to an expression of a future that deletes the objects of a retired node (a child of an earlier release). `provision` tells
+/// whether the future runs in the function `provision` of the group or in `deprovision`.
 pub(super) fn remove_retired(node: &Provisioner, retired: &NamedType, provision: bool) -> TokenStream {
     let (krate, private, ty, name) = (&node.paths.krate, &node.paths.private, &retired.ty, node_name(&retired.name));
     if provision {
@@ -285,16 +299,16 @@ pub(super) fn remove_retired(node: &Provisioner, retired: &NamedType, provision:
     quote_spanned! { ty.span() => #private::remove_with::<#ty, _, _, _>(cx, #name, #krate::shape::ResourceOptions::RETIRED) }
 }
 
-/// Returns the options of a resource, or the constant for the defaults.
+/// Expands to the `ResourceOptions` of a resource; the constant `ResourceOptions::DEFAULT` if it sets none.
 fn options(node: &Provisioner, child: &Child) -> TokenStream {
     let krate = &node.paths.krate;
     non_default_options(node, child).unwrap_or_else(|| quote! { #krate::shape::ResourceOptions::DEFAULT })
 }
 
-/// Returns the options of a resource; `None` if all are the defaults.
+/// Expands to the `ResourceOptions` of a resource, such as `once` and `timeout`. Returns `None` if all options have their defaults.
 fn non_default_options(node: &Provisioner, child: &Child) -> Option<TokenStream> {
     let krate = &node.paths.krate;
-    // Without `..`, so that the compiler reports an option that is not expanded. `edge` expands `grants`.
+    // The pattern has no `..`, so that the compiler reports a new option that is not handled here. `edge` expands `grants`.
     let Resource { key: _, once, adopt, grants: _, pods, delete, timeout } = child.resource.as_ref()?;
     let mut fields = Vec::new();
     if once.is_some() {
@@ -325,7 +339,8 @@ fn non_default_options(node: &Provisioner, child: &Child) -> Option<TokenStream>
         .then(|| quote! { #krate::shape::ResourceOptions { #(#fields,)* ..#krate::shape::ResourceOptions::DEFAULT } })
 }
 
-/// Returns the source text of a closure's body or a function's path, formatted for display.
+/// Returns the source text of a closure's body or of a function's path, for descriptions of the tree. The text of a token stream has a
+/// space between any two tokens; the function removes those that Rust code does not have.
 fn source_text(closure: &Expr) -> String {
     let body = match closure {
         Expr::Closure(closure) => &*closure.body,

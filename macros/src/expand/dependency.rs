@@ -13,7 +13,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{Expr, Type, spanned::Spanned};
 
-/// Binds each value that `from` names to a variable.
+/// Expands to one `let` statement for each node that the `from` of a child names: it reads the value of the node into a variable.
 pub(super) fn reads(node: &Provisioner, child: &Child) -> TokenStream {
     let read = |(at, path)| {
         let (variable, value) = (variable(at), read_expression(node, path));
@@ -22,8 +22,9 @@ pub(super) fn reads(node: &Provisioner, child: &Child) -> TokenStream {
     child.from.iter().enumerate().map(read).collect()
 }
 
-/// Returns the expression that reads the value at a path of `from`: an input of the group, the object of a child, the output of a
-/// child, or a child of a nested group. Empty if no such child exists; the check has already reported that.
+/// Expands to the expression that reads the value of one node in `from`: an input of the group, the objects of a resource child, the output
+/// of a hand-written child, or a child of a nested group (`workload.service`). Returns no tokens if no such child exists, which the checks
+/// have reported.
 fn read_expression(node: &Provisioner, path: &NodePath) -> TokenStream {
     let (private, name, text) = (&node.paths.private, &path.0[0], path.text("/"));
     if let Some(index) = node.input_index(name) {
@@ -42,8 +43,8 @@ fn read_expression(node: &Provisioner, path: &NodePath) -> TokenStream {
     }
 }
 
-/// Returns the call that computes the digest of the inputs of a child: those of its group, and the versions of the values that
-/// `from` names. The fast path skips the child if the digest equals that of its last pass.
+/// Expands to the call that hashes the inputs of a child: the inputs of its group, and the versions of the values that `from` names. If the
+/// hash is the same as in the last reconcile, the child can be skipped.
 pub(super) fn inputs_digest(node: &Provisioner, child: &Child) -> TokenStream {
     let private = &node.paths.private;
     let versions = (0..child.from.len()).map(|at| {
@@ -53,7 +54,8 @@ pub(super) fn inputs_digest(node: &Provisioner, child: &Child) -> TokenStream {
     quote! { #private::inputs_digest(cx, &[#(#versions),*]) }
 }
 
-/// Returns the values for a child's `inputs`: everything that `from` names, unless `when` or `each` takes it.
+/// Expands to the tuple of values that a child gets as its `inputs`: all values that `from` names, or none if the closure of `when` or
+/// `each` takes these values as arguments.
 pub(super) fn inputs_tuple(child: &Child) -> TokenStream {
     let consumed = [&child.when, &child.each].into_iter().flatten().any(|closure| has_inputs(child, closure));
     let values = (0..if consumed { 0 } else { child.from.len() }).map(|at| {
@@ -63,7 +65,8 @@ pub(super) fn inputs_tuple(child: &Child) -> TokenStream {
     quote! { (#(#values)*) }
 }
 
-/// Returns the items of an `each`, with their keys.
+/// Expands to the items of `each`, paired with the keys that the closure of `key` returns for them. The span of each part is its closure,
+/// where the compiler reports a wrong type.
 pub(super) fn items(node: &Provisioner, child: &Child, each: &Expr, key: &Expr, owner: &TokenStream) -> TokenStream {
     let (ty, items) = (&child.ty, call_with_draft_from(node, child, each, "draft_of_items"));
     let (each_span, key_span) = (located(each.span()), located(key.span()));
@@ -73,7 +76,8 @@ pub(super) fn items(node: &Provisioner, child: &Child, each: &Expr, key: &Expr, 
     quote_spanned! { each_span => #private::keyed::<#ty, _, #owner, _>(#items, |item| #key) }
 }
 
-/// Returns the values that `from` names, as arguments; an `Option` becomes an `Option` of a reference.
+/// Returns the values that `from` names, as expressions of arguments for a build function or closure. An argument is a reference `&K`; for
+/// a resource of this group or an input whose type is `Option<K>` it is an `Option<&K>`.
 pub(super) fn values(node: &Provisioner, child: &Child) -> Vec<TokenStream> {
     let value = |(at, path): (usize, &NodePath)| {
         let variable = variable(at);
@@ -89,7 +93,7 @@ pub(super) fn values(node: &Provisioner, child: &Child) -> Vec<TokenStream> {
     child.from.iter().enumerate().map(value).collect()
 }
 
-/// Variables for [`values`] with the spans of their names in `from`, where the compiler reports a wrong type.
+/// Returns the names of variables for [`values`]. Each has the span of the node's name in `from`, where the compiler reports a wrong type.
 pub(super) fn value_names(child: &Child) -> Vec<Ident> {
     let name = |(at, path): (usize, &NodePath)| {
         let last = path.0.last().map_or_else(Span::call_site, Ident::span);
@@ -98,7 +102,8 @@ pub(super) fn value_names(child: &Child) -> Vec<Ident> {
     child.from.iter().enumerate().map(name).collect()
 }
 
-/// Returns whether a closure or function also takes the values that `from` names.
+/// Returns whether a closure or function takes the values that `from` names, besides the object: a closure with more than one parameter, or
+/// any function of a child with `from`.
 pub(super) fn has_inputs(child: &Child, closure: &Expr) -> bool {
     match closure {
         Expr::Closure(closure) => closure.inputs.len() > 1,
@@ -106,8 +111,9 @@ pub(super) fn has_inputs(child: &Child, closure: &Expr) -> bool {
     }
 }
 
-/// Expands the call of a closure or a function of the user. A closure gets the object itself, below an `each` the item; it is called
-/// through `callN`, whose signature gives its N parameters their types. A function gets a `Draft`, as build functions do.
+/// Expands the call of a user's closure or function in `when`. A closure gets the object itself, or the item if the group is below `each`;
+/// it is called through `call1` to `call4`, whose signatures give its parameters their types. A function gets a `Draft`, as build functions
+/// do.
 pub(super) fn call(node: &Provisioner, child: &Child, closure: &Expr) -> TokenStream {
     call_with_draft_from(node, child, closure, "draft")
 }
@@ -130,12 +136,15 @@ fn call_with_draft_from(node: &Provisioner, child: &Child, closure: &Expr, draft
     }
 }
 
-/// Returns the constants by which other groups read the children of a node.
+/// Expands a public type with one constant for each child of a group, and the implementation of `Group` that names this type. By these
+/// constants, other groups read the children in `from(group.child)`. The children in `unchecked` belong to a group with errors; their
+/// constants only prevent follow-up errors.
 pub(super) fn children(node: &Provisioner, checked: &[Child], unchecked: &[Child]) -> TokenStream {
     let (private, ident) = (&node.paths.private, &node.ident);
     let name = format_ident!("ChildrenOf{}", node_name(ident));
     let checked = checked.iter().map(|child| {
-        // The type of the constant. Its method `read` returns the value; for `Several` it does not compile, with a message.
+        // The type of the constant, whose method `read` returns the value. For `Several` a call of `read` does not compile: a child with
+        // `when` or `each` can't be read from outside of its group.
         let reader = match child.resource {
             _ if child.is_conditional() || child.each.is_some() => "Several",
             Some(_) => "Resource",
@@ -161,7 +170,7 @@ pub(super) fn children(node: &Provisioner, checked: &[Child], unchecked: &[Child
     }
 }
 
-/// Returns the name of a child's constant, a raw identifier if necessary.
+/// Returns the name of a child's constant: the name of the child, as a raw identifier if it is a keyword.
 fn constant(child: &Ident) -> Ident {
     let name = node_name(child);
     let raw = syn::parse_str::<Ident>(&name).is_err();

@@ -8,7 +8,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{LitInt, spanned::Spanned};
 
-/// Implements `Managed` for the generated struct. Expands to nothing if kube generates none.
+/// Implements `Managed` for the struct of the object that kube's derive generates. Expands to nothing if kube generates no struct.
 pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
     let Some(root) = managed.root() else { return TokenStream::new() };
     let (krate, private, spec) = (&managed.paths.krate, &managed.paths.private, &managed.spec);
@@ -53,7 +53,7 @@ pub(crate) fn expand(managed: &Checked<Managed>) -> TokenStream {
     }
 }
 
-/// Returns the value of `FINALIZER`.
+/// Returns the value of the constant `FINALIZER`: `Some` with the finalizer in `#[managed(finalizer = "...")]`, or `None`.
 fn finalizer(managed: &Managed) -> TokenStream {
     match &managed.finalizer {
         Some(finalizer) => quote! { ::core::option::Option::Some(#finalizer) },
@@ -61,7 +61,8 @@ fn finalizer(managed: &Managed) -> TokenStream {
     }
 }
 
-/// Returns the constant `SCHEMA`. Only a fallback model has no schema.
+/// Returns the constant `SCHEMA`, a function that returns the schema of the kind. Returns nothing for `schema = "disabled"`, which is an
+/// error, so that the code beside that error still compiles.
 fn schema(managed: &Managed, root: &Ident) -> TokenStream {
     let private = &managed.paths.private;
     let disabled = managed.kube.as_ref().and_then(|kube| kube.schema.as_ref());
@@ -74,7 +75,8 @@ fn schema(managed: &Managed, root: &Ident) -> TokenStream {
     }
 }
 
-/// Returns the constant `VALIDATION`. Without fields the trait's default holds.
+/// Returns the constant `VALIDATION`, the `#[valid(...)]` rules of the spec. Returns nothing for a spec that is no struct with named
+/// fields: the default of the trait is "no rules".
 fn validation(managed: &Managed) -> TokenStream {
     if !managed.has_rules() {
         return TokenStream::new();
@@ -86,7 +88,8 @@ fn validation(managed: &Managed) -> TokenStream {
     }
 }
 
-/// Returns the constant `VERSIONS`. Without `#[versions(...)]` the trait's default holds.
+/// Returns the constant `VERSIONS`, the versions of a kind in a module with `#[versions(...)]`. Returns nothing for other kinds: the
+/// default of the trait is one version.
 fn versions(managed: &Managed, root: &Ident) -> TokenStream {
     if !managed.has_versions {
         return TokenStream::new();
@@ -98,7 +101,8 @@ fn versions(managed: &Managed, root: &Ident) -> TokenStream {
     }
 }
 
-/// Returns the constant `BUCKET`. Without a bucket the trait's default holds.
+/// Returns the constant `BUCKET`, the NATS bucket in `#[managed(nats(...))]`. Returns nothing without that key: the default of the trait
+/// keeps the objects in Kubernetes.
 fn bucket(managed: &Managed) -> TokenStream {
     let Some(bucket) = &managed.bucket else { return TokenStream::new() };
     let (krate, name) = (&managed.paths.krate, &bucket.name);
@@ -117,7 +121,8 @@ fn bucket(managed: &Managed) -> TokenStream {
     }
 }
 
-/// Returns the constant `REFERENCES`. Without references the trait's default holds.
+/// Returns the constant `REFERENCES`: the fields of the spec with `#[managed(reference = Kind)]`, which name objects of other kinds.
+/// Returns nothing if there are no such fields: the default of the trait is empty.
 fn references(managed: &Managed, root: &Ident) -> TokenStream {
     let (krate, private) = (&managed.paths.krate, &managed.paths.private);
     let of_field = managed.fields.iter().filter_map(|field| {
@@ -142,7 +147,8 @@ fn references(managed: &Managed, root: &Ident) -> TokenStream {
     quote! { const REFERENCES: &'static [#krate::reference::ReferenceField<Self>] = &[#(#references),*]; }
 }
 
-/// Returns the status of the object. Only a fallback model has no status.
+/// Returns the type `Status` and the function `status`. Without `status` in `#[kube(...)]`, which is an error, the object has no field for
+/// it, so the expansion uses the default type.
 fn status(managed: &Managed) -> TokenStream {
     let krate = &managed.paths.krate;
     match managed.kube.as_ref().and_then(|kube| kube.status.as_ref()) {

@@ -8,7 +8,8 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Expr, LitStr, spanned::Spanned};
 
-/// Expands to `fn main` and, unless the input is an expression, `fn operator`.
+/// Expands `operator!` to `fn main`. If the input lists kinds, it also expands to `fn operator`, which `main` calls; if it is an
+/// expression, `main` runs the operator that the expression returns.
 pub(crate) fn expand(operator: &Checked<Operator>) -> TokenStream {
     match &operator.source {
         Source::Expression(expression) => {
@@ -55,7 +56,8 @@ fn operator_fn(operator: &Operator, name: Option<&LitStr>, kinds: &[Kind]) -> To
     }
 }
 
-/// Implements a local trait for each kind: the compiler reports a kind that is listed twice under different names.
+/// Implements a local trait for each kind. If two paths name the same type, the compiler reports conflicting implementations: a kind that
+/// is listed twice.
 fn distinct_kinds(kinds: &[Kind]) -> TokenStream {
     let kinds = kinds.iter().map(|Kind { kind, .. }| quote_spanned! { kind.span() => impl ListedOnce for #kind {} });
     quote! {
@@ -67,7 +69,7 @@ fn distinct_kinds(kinds: &[Kind]) -> TokenStream {
     }
 }
 
-/// Returns the call that adds the controller of a kind to the operator.
+/// Returns the method call that adds the controller of a kind to the operator, with its options.
 fn controls_call(kind: &Kind) -> TokenStream {
     let (primary, tree) = (&kind.kind, &kind.tree);
     if kind.options.is_empty() {
@@ -77,7 +79,7 @@ fn controls_call(kind: &Kind) -> TokenStream {
     quote! { .controls_with::<#primary, #tree>(|c| c #(#options)*) }
 }
 
-/// Returns the call that sets an option of a controller.
+/// Returns the method call that sets one option of a controller, such as `.workers(4)`.
 fn option_call(option: &KindOption) -> TokenStream {
     match option {
         KindOption::ResyncPeriod { every, .. } => {

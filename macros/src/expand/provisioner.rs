@@ -14,7 +14,8 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Generics, parse_quote, spanned::Spanned};
 
-/// Expands the implementations of the node's traits, and the items that other nodes read.
+/// Expands `#[derive(Provisioner)]`: for each node the trait `Provisioner`; for a group also `Provision`, which runs its children; for a
+/// hand-written node the traits that permit its calls; and constants by which other nodes read its children or output.
 pub(crate) fn expand(node: &Checked<Provisioner>) -> TokenStream {
     let mut code = provisioner_impl(node);
     match node.node() {
@@ -29,7 +30,8 @@ pub(crate) fn expand(node: &Checked<Provisioner>) -> TokenStream {
     code
 }
 
-/// Implements `Provisioner`: the types of the inputs and the output, and the shape of the tree below the node.
+/// Implements `Provisioner`: the types of the node's inputs and output, and the constant `SHAPE`, which describes the tree below the node.
+/// opgen generates the role, the watches and the diagrams from `SHAPE`.
 fn provisioner_impl(node: &Provisioner) -> TokenStream {
     let (krate, ident) = (&node.paths.krate, &node.ident);
     let generics = generics(node);
@@ -58,7 +60,8 @@ fn provisioner_impl(node: &Provisioner) -> TokenStream {
     }
 }
 
-/// Returns the `shape::Node` of a group, with the orders of its children.
+/// Returns the `shape::Node` of a group: the orders (serial or concurrent) in which it provisions (`up`) and deprovisions (`down`) its
+/// children.
 fn group_node(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     let krate = &node.paths.krate;
     let order = |order| match order {
@@ -75,8 +78,8 @@ fn group_node(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     }
 }
 
-/// Returns the generics of the type; if it has any, adds `Self: 'static`, which the trait requires. A valid node has no generics;
-/// only the model expanded beside an error may have them.
+/// Returns the generics of the type. If it has generic parameters, adds the bound `Self: 'static`, which the trait requires. A node with
+/// generics is an error, and is expanded only to prevent follow-up errors.
 fn generics(node: &Provisioner) -> Generics {
     let mut generics = node.generics.clone();
     if !generics.params.is_empty() {
@@ -85,12 +88,13 @@ fn generics(node: &Provisioner) -> Generics {
     generics
 }
 
-/// Returns the children of a group. A hand-written node has none, whatever its fields are.
+/// Returns the children of a group. A hand-written node has no children, even if its struct has fields.
 fn children(node: &Provisioner) -> &[Child] {
     if node.node() == Node::Custom { &[] } else { &node.children }
 }
 
-/// Returns the owner, and the generics of an implementation for it. A fallback model without an owner is implemented for all.
+/// Returns the type of the owner (the primary object of the tree), and the generics of the node's implementations for it. If
+/// `owner = ...` is missing, which is an error, the owner is a generic parameter, so that the node is implemented for every owner.
 fn owner(node: &Provisioner) -> (Generics, TokenStream) {
     let (krate, mut generics) = (&node.paths.krate, generics(node));
     match &node.owner {
@@ -102,7 +106,8 @@ fn owner(node: &Provisioner) -> (Generics, TokenStream) {
     }
 }
 
-/// Implements `Provision` for a group: the calls of its children in the orders `up` and `down`.
+/// Implements `Provision` for a group: `provision` runs the children in the order `up`, and `deprovision` in the order `down`, which is
+/// reversed if it is serial.
 fn provision_impl(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     let (krate, ident) = (&node.paths.krate, &node.ident);
     let (_, arguments, _) = node.generics.split_for_impl();
@@ -113,6 +118,7 @@ fn provision_impl(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     let mut downs: Vec<TokenStream> =
         node.children.iter().map(|child| child::deprovision(node, child, &owner)).collect();
     downs.extend(node.retired.iter().map(|retired| child::remove_retired(node, retired, false)));
+    // For each call, the indices of the calls that it waits for.
     let before: Vec<Vec<usize>> = (0..ups.len()).map(|at| predecessors(node, at)).collect();
     let up = body(node, up, ups, &before);
     let down = match down {
@@ -133,8 +139,8 @@ fn provision_impl(node: &Provisioner, up: Order, down: Order) -> TokenStream {
     }
 }
 
-/// Returns the indices of the children that must have succeeded before a child: those in its `after` and `from`. A retired node
-/// comes after all children, since a child may take over its objects.
+/// Returns the indices of the children that must have succeeded before the child at the index `at` begins: those in its `after` and `from`.
+/// An index behind the children is that of a retired node, which waits for all children, since a child may take over its objects.
 fn predecessors(node: &Provisioner, at: usize) -> Vec<usize> {
     let Some(child) = node.children.get(at) else { return (0..node.children.len()).collect() };
     let named = child.after.iter().chain(&child.from).filter_map(|path| node.child(&path.0[0]));
@@ -144,14 +150,15 @@ fn predecessors(node: &Provisioner, at: usize) -> Vec<usize> {
     indices
 }
 
-/// Returns the dependencies for deprovision: a child waits for those that depend on it.
+/// Reverses the dependencies of provision for deprovision: each child waits for the children that depend on it. `before` has the indices of
+/// the children that a child waits for in provision.
 fn reverse(before: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let after = |at: usize| (0..before.len()).filter(move |other| before[*other].contains(&at)).collect();
     (0..before.len()).map(after).collect()
 }
 
-/// Returns the body that runs the calls of all children, serially or concurrently. `before` has, for each concurrent call, the indices
-/// of the calls that it waits for.
+/// Returns the body of `provision` or `deprovision`, which awaits the calls of all children one after the other (serial) or at once
+/// (concurrent). `before` has, for each concurrent call, the indices of the calls that it waits for; a serial order ignores it.
 fn body(node: &Provisioner, order: Order, calls: Vec<TokenStream>, before: &[Vec<usize>]) -> TokenStream {
     let private = &node.paths.private;
     if calls.is_empty() {
@@ -176,18 +183,19 @@ fn body(node: &Provisioner, order: Order, calls: Vec<TokenStream>, before: &[Vec
     quote! { #private::in_order([#((#calls, #before)),*]).await }
 }
 
-/// Implements `Keyed`, which lists the keys of existing items, for a group below `each`.
+/// Implements `Keyed` for a group with the owner `Each<Kind, Item>`, which is a child with `each`. `Keyed::keys` returns the keys of all
+/// items for which objects exist, so that the children of removed items are found. Expands to nothing for a group with another owner.
 fn keyed_impl(node: &Provisioner) -> TokenStream {
     let (krate, private, ident) = (&node.paths.krate, &node.paths.private, &node.ident);
     let is_each = |owner| last_segment(owner).is_some_and(|segment| segment.ident == "Each");
-    // A group without an owner may be below `each`.
+    // A group without an owner has an error, and may be a child with `each`.
     if !node.owner.as_ref().is_none_or(is_each) {
         return quote! {};
     }
     let (_, arguments, _) = node.generics.split_for_impl();
     let (generics, owner) = owner(node);
     let (parameters, _, bounds) = generics.split_for_impl();
-    // A remote node has a record, an object of this group, whose key `keys_of_objects` returns.
+    // Only nested nodes are asked for keys. A remote node has a ConfigMap among the objects of this group, which `keys_of_objects` finds.
     let is_nested = |child: &&Child| child.is_provisioner() && child.each.is_none() && child.remote.is_none();
     let nested = node.children.iter().filter(is_nested).map(|child| {
         let (ty, name) = (&child.ty, child.name());
@@ -205,7 +213,8 @@ fn keyed_impl(node: &Provisioner) -> TokenStream {
     }
 }
 
-/// Implements `HasOutput` for a node with `output`.
+/// Implements the marker trait `HasOutput` for a node with `output = Type`, so that other nodes can read its output. Expands to nothing for
+/// other nodes.
 fn has_output_impl(node: &Provisioner) -> TokenStream {
     if node.output.is_none() {
         return quote! {};
@@ -219,9 +228,9 @@ fn has_output_impl(node: &Provisioner) -> TokenStream {
     }
 }
 
-/// Returns the items in an anonymous constant: the constants of the children, and reads of the fields. Without the reads the
-/// compiler would report the fields as dead code, since a tree is never constructed. The unchecked children belong to a group with
-/// errors, which does not compile, so their fields need no reads.
+/// Returns an anonymous constant `const _` with private items: the constants by which other groups read the children, and a function that
+/// reads each field of the struct. No code constructs the struct of a tree, so that the compiler would otherwise report its fields as dead
+/// code. The unchecked children belong to a group with errors, which does not compile, so their fields need no reads.
 fn private_items(node: &Provisioner) -> TokenStream {
     let ident = &node.ident;
     let (parameters, arguments, bounds) = node.generics.split_for_impl();

@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Lit, ext::IdentExt};
 
-/// Implements `Validated`.
+/// Implements `Validated`, whose function `validation` returns the rules of the type, and adds the rules of the types of its fields.
 pub(crate) fn expand(validated: &Checked<Validated>) -> TokenStream {
     let (krate, private, ident) = (&validated.paths.krate, &validated.paths.private, &validated.ident);
     let rules = validated.rules.iter().map(|rule| expand_rule(validated, rule));
@@ -26,7 +26,8 @@ pub(crate) fn expand(validated: &Checked<Validated>) -> TokenStream {
     }
 }
 
-/// Returns the call that adds the rules of the field's type.
+/// Returns the method call that adds the rules of a field's type to those of the struct. `TypeOfField` also compiles for a type that has no
+/// rules and does not implement `Validated`.
 fn expand_field(validated: &Validated, field: &ValidatedField) -> TokenStream {
     let (private, ty, name, keys) = (&validated.paths.private, &field.ty, &field.name, &field.hints.list_keys);
     let validation = quote! { #private::TypeOfField::<#ty>::NEW.validation() };
@@ -37,7 +38,7 @@ fn expand_field(validated: &Validated, field: &ValidatedField) -> TokenStream {
     }
 }
 
-/// Returns the value of a rule.
+/// Expands one `#[valid(...)]` rule to the expression of a `ValidationRule`, with the JSON names of the fields.
 fn expand_rule(validated: &Validated, rule: &Rule) -> TokenStream {
     let krate = &validated.paths.krate;
     let name = |index: Option<usize>| index.and_then(|index| validated.fields.get(index)).map(|field| &field.name);
@@ -64,14 +65,14 @@ fn expand_rule(validated: &Validated, rule: &Rule) -> TokenStream {
         }
         ("one_of", _) => quote! { OneOf(&[#(#named),*]) },
         ("at_most_one_of", _) => quote! { AtMostOneOf(&[#(#named),*]) },
-        // The check knows all names, so this is the last one.
+        // The check reports unknown rules, so the only rule left is `at_least_one_of`.
         _ => quote! { AtLeastOneOf(&[#(#named),*]) },
     };
     let message = option_expression(rule.message.as_ref());
     quote! { #krate::validation::ValidationRule::new(#krate::validation::RuleKind::#kind, #message) }
 }
 
-/// Returns the condition of `required_if` and `forbidden_if`.
+/// Expands the argument of `required_if` or `forbidden_if` to a `FieldCondition`: a field that must be set, or have the given value.
 fn expand_condition(validated: &Validated, argument: &Argument) -> TokenStream {
     let krate = &validated.paths.krate;
     let name = argument.field.and_then(|index| validated.fields.get(index)).map(|field| &field.name);
@@ -87,7 +88,7 @@ fn expand_condition(validated: &Validated, argument: &Argument) -> TokenStream {
     quote! { #krate::validation::FieldCondition::new(#name, #value) }
 }
 
-/// Returns the expression of an `Option`.
+/// Returns the expression `Some(value)`, or `None` without a value.
 fn option_expression(value: Option<&impl ToTokens>) -> TokenStream {
     match value {
         Some(value) => quote! { ::core::option::Option::Some(#value) },

@@ -16,7 +16,8 @@ mod rule;
 
 use conversion::expand_conversion;
 
-/// Expands the module: the shared items, and a module for each version.
+/// Expands a module with `#[versions(...)]`: the items that all versions share, one nested module for each version with its types, and for
+/// each kind a function that returns its versions.
 pub(crate) fn expand(module: &Checked<VersionsModule>) -> TokenStream {
     let (visibility, name) = (&module.visibility, &module.name);
     let is_inner = |attribute: &&Attribute| matches!(attribute.style, AttrStyle::Inner(_));
@@ -37,7 +38,8 @@ pub(crate) fn expand(module: &Checked<VersionsModule>) -> TokenStream {
     }
 }
 
-/// Expands the module of one version.
+/// Expands the module of one version: its types, their conversions from the version before, and `VersionedKind` for its kinds. `version` is
+/// the index of the version; the oldest one has no conversions.
 fn expand_version(module: &VersionsModule, version: usize) -> TokenStream {
     let Some(input) = module.versions.get(version) else { return TokenStream::new() };
     let name = &input.name;
@@ -64,7 +66,8 @@ fn versions_function(root: &Ident) -> Ident {
     format_ident!("versions_of_{}", root)
 }
 
-/// Implements `VersionedKind` for a kind in one version.
+/// Implements `VersionedKind` for the struct `root` of a kind in the module of one version: the name of the version, and all versions of
+/// the kind.
 fn expand_kind(module: &VersionsModule, version: &Ident, root: &Ident) -> TokenStream {
     let (krate, text, function) = (&module.paths.krate, version.to_string(), versions_function(root));
     quote! {
@@ -78,7 +81,8 @@ fn expand_kind(module: &VersionsModule, version: &Ident, root: &Ident) -> TokenS
     }
 }
 
-/// Expands the function that returns all versions of a kind.
+/// Expands the function that returns all versions of a kind, each with its definition, its validation rules, and the conversions of its
+/// spec and status from the version before.
 fn expand_versions_of(module: &VersionsModule, versioned: &VersionedType, root: &Ident) -> TokenStream {
     let (krate, private, function) = (&module.paths.krate, &module.paths.private, versions_function(root));
     let spec = versioned.name();
@@ -86,7 +90,7 @@ fn expand_versions_of(module: &VersionsModule, versioned: &VersionedType, root: 
     let status = status.filter(|status| module.versioned_type(status).is_some());
     let versions = module.versions.iter().enumerate().map(|(index, version)| {
         let (name, text) = (&version.name, version.name.to_string());
-        // The oldest version has none before it, from which it could be converted.
+        // The oldest version (index 0) has no version before it, so it has no conversion.
         let conversion = |ty: Option<&Ident>| match ty.filter(|_| index > 0) {
             Some(ty) => {
                 quote! { ::core::option::Option::Some(<#name::#ty as #krate::versions::Versioned>::conversion) }

@@ -9,8 +9,8 @@ pub(crate) fn expand(warnings: &[Warning]) -> TokenStream {
     warnings.iter().map(expand_warning).collect()
 }
 
-/// Expands a warning to the use of a constant that is deprecated with its text. The constant is named after the code; `bool` is a
-/// reserved name.
+/// Expands a warning to a deprecated constant and a use of it, so that the compiler prints the text of the warning as the note of the
+/// deprecation. The constant is named after the code of the warning; for `bool`, the name of a type, it is `boolean`.
 fn expand_warning(warning: &Warning) -> TokenStream {
     let (code, text) = (Ident::new(warning.code, warning.span), &warning.text);
     let code = if warning.code == "bool" { Ident::new("boolean", warning.span) } else { code };

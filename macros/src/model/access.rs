@@ -103,8 +103,8 @@ impl Verb {
         }
     }
 
-    /// Returns the verbs of a word; none for an unknown word. `apply` on a subresource is only `patch`, since a subresource
-    /// exists as long as its object.
+    /// Parses a verb in `access(...)`; returns no verbs for an unknown word. `apply` stands for the two verbs of server-side apply,
+    /// `create` and `patch`. On a subresource it is only `patch`, since a subresource exists as long as its object.
     fn parse(word: &str, is_subresource: bool) -> &'static [Self] {
         match word {
             "get" => &[Self::Get],
@@ -123,7 +123,8 @@ impl Verb {
     }
 }
 
-/// Resolves the verbs of all entries, and merges entries with the same target.
+/// Converts the parsed entries of `access(...)` to access rights: parses their verbs, and merges entries for the same kind or URL,
+/// subresource, names and namespace. Reports unknown verbs.
 pub(crate) fn resolve(entries: Vec<access::AccessEntry>, diags: &mut Diags) -> Vec<Access> {
     let mut resolved: Vec<Access> = Vec::new();
     for entry in entries {
@@ -144,7 +145,7 @@ pub(crate) fn resolve(entries: Vec<access::AccessEntry>, diags: &mut Diags) -> V
 }
 
 impl Access {
-    /// Resolves the verbs of an entry. Reports unknown verbs.
+    /// Converts one parsed entry of `access(...)` to an access right, with its verbs sorted and without duplicates. Reports unknown verbs.
     fn resolve(entry: access::AccessEntry, diags: &mut Diags) -> Self {
         let mut verbs = Vec::new();
         for word in &entry.verbs {
@@ -170,7 +171,8 @@ impl Access {
         }
     }
 
-    /// Returns the subresource; `None` if the rights are on the object itself.
+    /// Returns the subresource; `None` if the rights are on the object itself. A path with an upper case name is a type of the user that
+    /// implements `Subresource`; other names are those of the API, such as `log`.
     pub(crate) fn subresource(&self) -> Option<Subresource<'_>> {
         let path = self.subresource_path.as_ref()?;
         if starts_upper(path) {
@@ -196,7 +198,7 @@ impl Access {
         }
     }
 
-    /// Adds the verbs of other rights on the same target.
+    /// Adds the verbs of `other`, an access right for the same kind or URL.
     fn merge(&mut self, other: Self) {
         self.verbs.extend(other.verbs);
         self.verbs.sort_unstable();
@@ -204,7 +206,7 @@ impl Access {
     }
 }
 
-/// Reports an unknown verb; for one in upper case, the fix is its lower case.
+/// Reports an unknown verb. If only its case is wrong (`Get`), the fix is the verb in lower case.
 fn report_unknown_verb(word: &Ident, diags: &mut Diags) {
     let lower = word.to_string().to_lowercase();
     if VERB_WORDS.contains(&lower.as_str()) {

@@ -22,6 +22,7 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
+    /// Creates the model of `nats(...)` from its parsed keys. `key` is the word `nats` in the attribute.
     pub(super) fn new(key: Path, args: BucketArgs) -> Self {
         let BucketArgs { bucket, history, replicas, max_age, storage } = args;
         Self { key, name: bucket, history, replicas, max_age, storage }

@@ -73,7 +73,8 @@ pub(crate) enum DeletionPropagation {
 }
 
 impl Child {
-    /// Models a field of a group. Returns `None` for a field without a name, which `check` reports.
+    /// Converts a parsed field of a group to a child, with the keys of its `#[provisioner(...)]`. Returns `None` for a field of a tuple
+    /// struct, which the stage `check` reports.
     pub(super) fn resolve(input: ProvisionerFieldInput, diags: &mut Diags) -> Option<Self> {
         reject_duplicates(input.args.iter().map(|arg| &arg.key), diags);
         let mut child = Self {
@@ -101,7 +102,8 @@ impl Child {
         Some(child)
     }
 
-    /// Adds one key of the field. Reports invalid values and keys that don't belong on a field.
+    /// Adds one key of the field's `#[provisioner(...)]` with its value to the child. Reports a value of the wrong type, options of
+    /// `resource(...)` outside of its parentheses, keys of the struct, and unknown keys.
     fn add_option(&mut self, key: Ident, value: ArgValue, diags: &mut Diags) {
         let name = key.to_string();
         match (name.as_str(), value) {
@@ -166,12 +168,13 @@ impl Child {
         node_name(&self.ident)
     }
 
-    /// Returns whether the type of the field is a provisioner.
+    /// Returns whether the type of the field is a provisioner: a group or a hand-written node, and no resource, manifest or application.
     pub(crate) fn is_provisioner(&self) -> bool {
         self.resource.is_none() && self.manifest.is_none() && self.application.is_none()
     }
 
-    /// Returns whether a build function of the field's name builds the objects.
+    /// Returns whether the user must write an associated function with the name of the field. It builds the objects of a resource or
+    /// manifest, the application, or the kubeconfig of a remote node. A manifest from a file has no function.
     pub(crate) fn has_function(&self) -> bool {
         self.resource.is_some()
             || self.application.is_some()
@@ -185,14 +188,14 @@ impl Child {
         closures.into_iter().filter_map(|(key, closure)| Some((key, closure.as_ref()?)))
     }
 
-    /// Returns whether a pass can skip the child.
+    /// Returns whether a reconcile can skip the child: `when` is false, or the cluster lacks the API of `if_api`.
     pub(crate) fn is_conditional(&self) -> bool {
         self.when.is_some() || self.if_api.is_some()
     }
 }
 
 impl Remote {
-    /// Models `remote(...)` with its options. Reports unknown options.
+    /// Converts the options in `remote(...)`. Reports empty parentheses, unknown options and duplicates.
     fn resolve(key: Ident, options: &[Ident], diags: &mut Diags) -> Self {
         if options.is_empty() {
             diags.error(&key, "`remote()` has no options", "write `remote` alone");
@@ -206,7 +209,7 @@ impl Remote {
 }
 
 impl DeletedWith {
-    /// Models `deleted_with(...)`. Reports a second node.
+    /// Converts `deleted_with(namespace)`, which names the node of one Namespace. Reports a second node in the parentheses.
     fn resolve(key: Ident, nodes: Vec<NodePath>, diags: &mut Diags) -> Option<Self> {
         let mut nodes = nodes.into_iter();
         let node = nodes.next()?;
@@ -222,7 +225,7 @@ impl Resource {
         Self { key, once: None, adopt: None, grants: None, pods: None, delete: None, timeout: None }
     }
 
-    /// Models `resource(...)` with its options. Reports unknown options.
+    /// Converts `resource(...)` with its options. Reports empty parentheses, unknown options, duplicates, and options with a wrong value.
     fn resolve(key: Ident, options: Vec<ResourceOption>, diags: &mut Diags) -> Self {
         if options.is_empty() {
             diags.error(&key, "`resource()` has no options", "write `resource` alone");
@@ -232,6 +235,7 @@ impl Resource {
         for ResourceOption { name, texts, value, access } in options {
             let word = name.to_string();
             match (word.as_str(), value) {
+                // The options with a value come first: the next arm rejects a value for all others.
                 ("delete", value) => resource.delete = resolve_delete(&name, &texts, value, diags),
                 ("timeout", value) => resource.timeout = resolve_timeout(&name, &texts, value, diags),
                 (option, Some(value)) if RESOURCE_OPTIONS.contains(&option) => {
@@ -258,7 +262,8 @@ impl Resource {
     }
 }
 
-/// Returns the policy of `delete = "..."`. Reports a missing value and one that is no policy.
+/// Returns the propagation policy in `delete = "foreground"` or `delete = "background"`. Reports a missing or unknown value, and then
+/// returns `None`.
 fn resolve_delete(
     name: &Ident,
     texts: &[LitStr],
@@ -278,7 +283,7 @@ fn resolve_delete(
     }
 }
 
-/// Returns the duration of `timeout = "..."`. Reports a missing value, one that is no duration, and zero.
+/// Returns the duration in `timeout = "10m"`. Reports a missing value, a value that is no duration, and zero, and then returns `None`.
 fn resolve_timeout(name: &Ident, texts: &[LitStr], value: Option<Expr>, diags: &mut Diags) -> Option<Duration> {
     let text = string_value(name, texts, value, r#"write for example `timeout = "10m"`"#, diags)?;
     match parse_duration(&text.value()) {
@@ -294,7 +299,8 @@ fn resolve_timeout(name: &Ident, texts: &[LitStr], value: Option<Expr>, diags: &
     }
 }
 
-/// Returns the string literal after the `=` of an option. Reports a missing value, and one that is no string literal.
+/// Returns the string literal after the `=` of an option of `resource(...)`. Reports a missing value, a value that is no string literal,
+/// and a string in parentheses (`texts`), and then returns `None`.
 fn string_value(name: &Ident, texts: &[LitStr], value: Option<Expr>, fix: &str, diags: &mut Diags) -> Option<LitStr> {
     match value.map(without_parentheses) {
         Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) => return Some(text),
@@ -307,7 +313,7 @@ fn string_value(name: &Ident, texts: &[LitStr], value: Option<Expr>, fix: &str, 
     None
 }
 
-/// Returns the closure without parentheses, also without the invisible ones of a macro.
+/// Returns an expression without parentheses around it, and without the invisible groups that `macro_rules!` puts around expressions.
 fn without_parentheses(closure: Expr) -> Expr {
     match closure {
         Expr::Group(inside) => without_parentheses(*inside.expr),

@@ -6,7 +6,8 @@ use std::time::Duration;
 pub(super) const DURATION_FIX: &str =
     "use a number and a unit, for example `\"500ms\"`, `\"60s\"`, `\"5m\"` or `\"1h\"`";
 
-/// Parses a duration like `1h30m`, `500ms` or `30d`; `None` if it is invalid or too long.
+/// Parses a duration such as `1h30m`, `500ms` or `30d`: numbers, each with one of the units `ms`, `s`, `m`, `h` and `d`. Returns `None` if
+/// the text is invalid or the duration overflows.
 pub(super) fn parse_duration(text: &str) -> Option<Duration> {
     let mut rest = text;
     let mut total = Duration::ZERO;

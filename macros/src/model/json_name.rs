@@ -1,6 +1,7 @@
 //! Computes the JSON names of fields and variants by the rules of serde's `rename_all`.
 
-/// Applies serde's `rename_all` to a field in snake case.
+/// Returns the JSON name of a field under serde's `rename_all`. `rule` is the value of `rename_all`, and `field` the name in Rust, in snake
+/// case. An unknown rule, which serde reports, leaves the name unchanged.
 pub(super) fn renamed_field(field: &str, rule: Option<&str>) -> String {
     let pascal = || field.split('_').map(capitalised).collect::<String>();
     match rule {
@@ -18,12 +19,14 @@ pub(super) fn renamed_field(field: &str, rule: Option<&str>) -> String {
     }
 }
 
+/// Returns a word with its first letter in upper case.
 fn capitalised(word: &str) -> String {
     let mut chars = word.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// Applies serde's `rename_all` to a variant in PascalCase.
+/// Returns the JSON name of a variant under serde's `rename_all`. `rule` is the value of `rename_all`, and `variant` the name in Rust, in
+/// PascalCase. For the rules with separators, the name is first converted to snake case.
 pub(super) fn renamed_variant(variant: &str, rule: Option<&str>) -> String {
     let mut snake = String::new();
     for (index, c) in variant.char_indices() {

@@ -14,7 +14,8 @@ pub(super) const RESOURCE_OPTIONS: [&str; 6] = ["once", "adopt", "grants", "pods
 /// The options of `remote(...)`, for messages.
 pub(super) const REMOTE_OPTIONS: [&str; 1] = ["background"];
 
-/// Returns an option of `resource(...)` with an example of its arguments, for messages.
+/// Returns an option of `resource(...)` as a user would write it, with an example of its arguments, for messages. Any other word is
+/// returned unchanged.
 pub(super) fn example_of_option(option: &str) -> &str {
     match option {
         "adopt" => r#"adopt("helm")"#,

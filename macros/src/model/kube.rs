@@ -70,7 +70,7 @@ impl Kube {
         self.root.as_ref().or(self.kind.as_ref())
     }
 
-    /// Sets the key whose value is a string.
+    /// Sets the setting of a key whose value is a string, such as `group = "demo.example.com"`. Ignores keys that no check needs.
     fn set_text(&mut self, key: &str, text: LitStr) {
         match key {
             "group" => self.group = Some(text),
@@ -89,7 +89,7 @@ impl Kube {
         }
     }
 
-    /// Adds a key with a list in parentheses, for example `printcolumn(...)`.
+    /// Adds the setting of a key with a list in parentheses, for example `printcolumn(...)`. Ignores keys that no check needs.
     fn add_list(&mut self, key: &str, key_path: Path, items: Vec<KubeItem>) {
         match key {
             "printcolumn" => self.printcolumns.push(PrintColumn::from_items(items)),
@@ -102,7 +102,8 @@ impl Kube {
 }
 
 impl PrintColumn {
-    /// Reads the keys of `printcolumn(...)`.
+    /// Reads the keys of `printcolumn(...)`. Ignores unknown keys and invalid values, which kube's derive reports. A priority stays text,
+    /// so that a check can report a negative number.
     fn from_items(items: Vec<KubeItem>) -> Self {
         let mut column =
             Self { name: None, type_: None, json_path: None, format: None, priority: None, priority_key: None };
@@ -125,7 +126,7 @@ impl PrintColumn {
 }
 
 impl Scale {
-    /// Reads the keys of `scale(...)`; `key` is the word `scale`, for messages.
+    /// Reads the three paths of `scale(...)`. `key` is the word `scale` in the attribute, for messages that point at it.
     fn from_items(key: Path, items: Vec<KubeItem>) -> Self {
         let mut scale = Self { key, spec_replicas: None, status_replicas: None, label_selector: None };
         for entry in only_entries(items) {
@@ -142,7 +143,7 @@ impl Scale {
     }
 }
 
-/// Returns the entries of a list, without its literals.
+/// Returns the arguments in a list (`key`, `key = value` or `key(...)`), without its string literals.
 fn only_entries(items: Vec<KubeItem>) -> impl Iterator<Item = KubeEntry> {
     items.into_iter().filter_map(|item| match item {
         KubeItem::Entry(entry) => Some(entry),

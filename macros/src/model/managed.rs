@@ -68,7 +68,8 @@ pub(crate) struct Field {
     pub(crate) misplaced_keys: Vec<Path>,
 }
 
-/// Models a managed kind from the parsed item and its attributes.
+/// Converts the parsed input of `#[derive(Managed)]` to the model of a managed kind. Reports nothing: keys on the wrong item are collected
+/// for the stage `check`.
 pub(crate) fn resolve(input: ManagedInput) -> Managed {
     let rename_all = input.hints.rename_all.as_ref().map(LitStr::value);
     let style = match input.item.data {
@@ -105,12 +106,13 @@ pub(crate) fn resolve(input: ManagedInput) -> Managed {
 }
 
 impl Managed {
-    /// Returns whether the spec is a struct, whose fields may have rules (`#[valid(...)]`).
+    /// Returns whether the spec can have validation rules (`#[valid(...)]`): it is a struct with named fields and without generics.
     pub(crate) fn has_rules(&self) -> bool {
         matches!(self.style, SpecStyle::Named) && self.generics.params.is_empty()
     }
 
-    /// Returns the name of the struct that kube generates, or `None` if it generates none.
+    /// Returns the name of the struct that kube's derive generates for the object. Returns `None` if the derive generates no struct because
+    /// of an error, or if the struct would have the name of the spec.
     pub(crate) fn root(&self) -> Option<Ident> {
         let kube = self.kube.as_ref()?;
         let ident: Ident = kube.root()?.parse().ok()?;
@@ -124,7 +126,7 @@ impl Managed {
 }
 
 impl Field {
-    /// Models a field of the spec, with its name in JSON. Returns `None` for a field of a tuple struct.
+    /// Converts a parsed field of the spec to the model, with its name in JSON. Returns `None` for a field of a tuple struct.
     fn resolve(input: ManagedFieldInput, rename_all: Option<&str>) -> Option<Self> {
         let ident = input.field.ident?;
         let unraw = ident.to_string().trim_start_matches("r#").to_owned();
@@ -147,12 +149,13 @@ impl Field {
     }
 }
 
-/// Finds the field that pauses reconciliation: the field `named`, or else the field `pause`. `None` if it does not exist or is
-/// neither `bool` nor `Option<bool>`.
+/// Finds the field that pauses reconciliation: the field `named`, if the user names one, otherwise the field `pause`. Returns `None` if the
+/// field does not exist or its type is neither `bool` nor `Option<bool>`.
 fn find_pause(fields: &[Field], named: Option<&Ident>) -> Option<Pause> {
     let field = fields.iter().find(|field| named.map_or(field.ident == "pause", |named| field.ident == *named))?;
     let optional = match field.ty.to_token_stream().to_string().as_str() {
         "bool" => false,
+        // The text of a token stream has a space between any two tokens.
         "Option < bool >" => true,
         _ => return None,
     };

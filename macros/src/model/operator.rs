@@ -57,7 +57,8 @@ pub(crate) enum KindOption {
 
 const OPTIONS: [&str; 6] = ["resync_period", "events", "workers", "finalizer", "labels", "options"];
 
-/// Models the input of `operator!`. Reports unknown options and those that belong to a kind.
+/// Converts the parsed input of `operator!` to the model of an operator. Reports unknown options, and options of a kind outside of its
+/// braces.
 pub(crate) fn resolve(input: OperatorInput, diags: &mut Diags) -> Operator {
     match input {
         OperatorInput::Expression(expression) => {
@@ -92,6 +93,7 @@ impl Operator {
 }
 
 impl Kind {
+    /// Converts a parsed entry `Kind => Tree { options }`. Reports repeated and invalid options.
     fn resolve(input: KindInput, diags: &mut Diags) -> Self {
         reject_duplicates(input.options.iter().map(|option| &option.key), diags);
         let options = input.options.into_iter().filter_map(|option| KindOption::resolve(option, diags)).collect();
@@ -100,7 +102,7 @@ impl Kind {
 }
 
 impl KindOption {
-    /// Models an option of a kind. Returns `None` after reporting an unknown option or an invalid value.
+    /// Converts an option of a kind, such as `resync_period: "60s"`. Returns `None` after reporting an unknown option or an invalid value.
     fn resolve(option: OperatorOption, diags: &mut Diags) -> Option<Self> {
         match option.key.to_string().as_str() {
             "resync_period" => {
@@ -151,7 +153,8 @@ impl KindOption {
     }
 }
 
-/// Parses the number of `workers`. Returns `None` after reporting a value that is no whole number.
+/// Parses the option `workers: 4`. Returns `None` after reporting a value that is no whole number, or that has the suffix of another type
+/// than `usize`.
 fn parse_workers(option: &OperatorOption, diags: &mut Diags) -> Option<KindOption> {
     const FIX: &str = "use a whole number, at least 1";
     let Expr::Lit(ExprLit { lit: Lit::Int(literal), .. }) = &option.value else {
@@ -169,7 +172,7 @@ fn parse_workers(option: &OperatorOption, diags: &mut Diags) -> Option<KindOptio
     }
 }
 
-/// Returns the string value of an option. Returns `None` after reporting another type of value.
+/// Returns the string literal that is the value of an option. Returns `None` after reporting a value that is no string literal.
 fn string_value(option: &OperatorOption, fix: &str, diags: &mut Diags) -> Option<LitStr> {
     match &option.value {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.clone()),
@@ -180,7 +183,7 @@ fn string_value(option: &OperatorOption, fix: &str, diags: &mut Diags) -> Option
     }
 }
 
-/// Returns the path of the option `crate`. Reports a value that is no path.
+/// Returns the path in the option `crate: "my_lib::opgen"`. Returns `None` after reporting a value that is no path in quotes.
 fn crate_path(option: &OperatorOption, diags: &mut Diags) -> Option<Path> {
     const FIX: &str = "write the path of opgen in quotes, for example `crate: \"my_lib::opgen\"`";
     let text = string_value(option, FIX, diags)?;

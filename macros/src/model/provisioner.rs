@@ -70,8 +70,8 @@ pub(crate) enum Node {
     Unspecified,
 }
 
-/// Models a node from the parsed item and its attributes. Reports unknown and repeated keys. It always returns a model, also for
-/// an item that is no struct.
+/// Converts the parsed input of `#[derive(Provisioner)]` to the model of a tree node. Reports unknown and repeated keys. It always returns
+/// a model, also for an item that is no struct.
 pub(crate) fn resolve(input: ProvisionerInput, diags: &mut Diags) -> Option<Provisioner> {
     let style = match &input.item.data {
         Data::Struct(data) => match data.fields {
@@ -112,8 +112,9 @@ pub(crate) fn resolve(input: ProvisionerInput, diags: &mut Diags) -> Option<Prov
 }
 
 impl Provisioner {
-    /// Returns the model to expand beside errors. It grants every verb on each kind, so that no call causes a second error. A node of
-    /// unspecified kind becomes a group if its keys or fields fit one.
+    /// Reduces a node with errors to a model that can be expanded without follow-up errors: it has no children, and grants every verb on
+    /// the kinds that it declares, so that the calls of the node compile. A node whose attribute specifies neither a group nor a
+    /// hand-written node becomes a group if its keys or fields fit a group.
     pub(crate) fn without_children(mut self) -> Self {
         if self.node() == Node::Unspecified && self.looks_like_group() {
             (self.up, self.down) = (Some(Order::Serial), Some(Order::Serial));
@@ -127,7 +128,8 @@ impl Provisioner {
         self
     }
 
-    /// Returns the kind of the node, by its keys. `up` without `down`, or the reverse, doesn't specify a group.
+    /// Returns whether the node is a group or hand-written, by its keys: a group has the orders `up` and `down` (`serial` and `concurrent`
+    /// set them together), and a hand-written node has `access(...)`. With only one of `up` and `down` the kind of node is unspecified.
     pub(crate) fn node(&self) -> Node {
         match (self.up, self.down, self.is_custom) {
             (Some(up), Some(down), _) => Node::Group { up, down },
@@ -136,22 +138,25 @@ impl Provisioner {
         }
     }
 
-    /// Returns whether the keys fit a group: a hand-written node has no children and implements `Provision` itself.
+    /// Returns whether a node whose keys specify no kind of node is more likely a group than a hand-written node: it has an owner, one of
+    /// the keys that select the kind of node (such as `up` alone), or fields.
     fn looks_like_group(&self) -> bool {
         self.owner_key.is_some() || !self.node_keys.is_empty() || !self.children.is_empty()
     }
 
-    /// Returns the child of a name, with its index; `None` if there is none. `r#type` and `type` name the same child.
+    /// Returns the child with a name, and its index among the children; `None` if no child has the name. `r#type` and `type` name the same
+    /// child.
     pub(crate) fn child(&self, name: &Ident) -> Option<(usize, &Child)> {
         self.children.iter().enumerate().find(|(_, child)| child.name() == node_name(name))
     }
 
-    /// Returns the index of an input in `inputs(...)`; `None` if it has no input of this name.
+    /// Returns the index of the input with a name in `inputs(...)`; `None` if no input has the name.
     pub(crate) fn input_index(&self, name: &Ident) -> Option<usize> {
         self.inputs.iter().position(|input| node_name(&input.name) == node_name(name))
     }
 
-    /// Adds one key of the struct. Reports invalid values and keys that don't belong on a struct.
+    /// Adds one key of the struct's `#[provisioner(...)]` with its value to the node. Reports a value of the wrong type, keys of a field,
+    /// options of `resource(...)`, and unknown keys.
     fn add_option(&mut self, arg: ProvisionerArg, diags: &mut Diags) {
         let key = arg.key.to_string();
         match (key.as_str(), arg.value) {
@@ -196,6 +201,8 @@ impl Provisioner {
         }
     }
 
+    /// Sets the orders in which the group provisions (`up`) and deprovisions (`down`) its children, unless an earlier key has set them.
+    /// `key` is the key in the attribute that sets them.
     fn set_order(&mut self, up: Option<Order>, down: Option<Order>, key: Ident) {
         self.up = self.up.or(up);
         self.down = self.down.or(down);
@@ -203,7 +210,7 @@ impl Provisioner {
     }
 }
 
-/// Parses `serial` or `concurrent`. Returns `None` after reporting anything else.
+/// Parses the order in `up = serial` or `down = concurrent`. Returns `None` after reporting another expression.
 fn parse_order(order: &Expr, diags: &mut Diags) -> Option<Order> {
     let word = match order {
         Expr::Path(path) => path.path.get_ident().map(ToString::to_string),

@@ -2,8 +2,8 @@
 
 use syn::{GenericArgument, Path, PathArguments, PathSegment, Type};
 
-/// Returns the last segment of a path type: `Option<bool>` of `::core::option::Option<bool>`. `None` for other types, and for `<T
-/// as Trait>::Type`.
+/// Returns the last segment of a path type: `Option<bool>` of `::core::option::Option<bool>`. Returns `None` for types that are no path,
+/// such as tuples, and for `<T as Trait>::Type`.
 pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
     match ty {
         Type::Path(path) if path.qself.is_none() => path.path.segments.last(),
@@ -13,7 +13,7 @@ pub(crate) fn last_segment(ty: &Type) -> Option<&PathSegment> {
     }
 }
 
-/// Returns the types between the angle brackets of a segment.
+/// Returns the types between the angle brackets of a path segment, without lifetimes and constants: `[K, V]` for `Map<'a, K, V>`.
 pub(crate) fn type_arguments(segment: &PathSegment) -> Vec<&Type> {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return Vec::new() };
     let types = arguments.args.iter().filter_map(|argument| match argument {

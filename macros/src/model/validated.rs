@@ -61,7 +61,8 @@ pub(crate) struct Argument {
     pub(crate) value: Option<Lit>,
 }
 
-/// Models a type from the parsed item and its attributes. `krate` is the path of opgen in another attribute of the item.
+/// Converts the parsed input of `#[derive(Validated)]` to the model of a type with rules. `krate` is the path of opgen in
+/// `#[managed(crate = ...)]`, which applies if `#[valid(...)]` sets no path.
 pub(crate) fn resolve(input: ValidatedInput, krate: Option<Path>) -> Validated {
     let style = match &input.item.data {
         Data::Struct(data) if matches!(data.fields, Fields::Named(_)) => TypeStyle::Struct,
@@ -98,6 +99,8 @@ pub(crate) fn resolve(input: ValidatedInput, krate: Option<Path>) -> Validated {
 }
 
 impl Rule {
+    /// Converts a parsed rule, and looks up the fields that its arguments name. `field` is the index of the field with the rule; `None` for
+    /// a rule of the struct.
     fn resolve(field: Option<usize>, input: RuleInput, fields: &[ValidatedField]) -> Self {
         let index_of = |ident: &Ident| fields.iter().position(|field| field.ident.unraw() == ident.unraw());
         let arguments = input.arguments.into_iter();

@@ -39,7 +39,8 @@ pub(crate) struct VersionsModule {
     pub(crate) others: Vec<Item>,
 }
 
-/// Models the module from its parsed items.
+/// Converts the parsed input of `#[versions(...)]` to the model of the module. Separates the types that each version gets a copy of from
+/// the types that all versions share.
 pub(crate) fn resolve(input: VersionsInput) -> VersionsModule {
     let known: Vec<_> = input.versions.iter().map(|version| version.name.to_string()).collect();
     let names = versioned_names(&input.types);
@@ -62,8 +63,8 @@ pub(crate) fn resolve(input: VersionsInput) -> VersionsModule {
     }
 }
 
-/// Returns the names of the types that each version has: the kinds, the types with changes, and the types that contain
-/// one of them.
+/// Returns the names of the types that each version gets a copy of: the kinds, the types with changes in `#[version(...)]`, and the types
+/// that contain such a type, directly or nested.
 fn versioned_names(types: &[TypeInput]) -> BTreeSet<String> {
     let has_history = |input: &&TypeInput| {
         let is_kind = attributes_of(&input.item).iter().any(|attribute| attribute.path().is_ident("kube"));
@@ -71,6 +72,7 @@ fn versioned_names(types: &[TypeInput]) -> BTreeSet<String> {
     };
     let name = |input: &TypeInput| type_name(&input.item).map(ToString::to_string);
     let mut names: BTreeSet<String> = types.iter().filter(has_history).filter_map(name).collect();
+    // Adds the types that contain a type in `names`, until no more are found.
     loop {
         let count = names.len();
         let contains_one = |input: &&TypeInput| Mentions::in_item(&input.item, &names).is_some();
@@ -82,7 +84,7 @@ fn versioned_names(types: &[TypeInput]) -> BTreeSet<String> {
     }
 }
 
-/// Returns the type without `Option` and `Box` around it.
+/// Returns the type inside all `Option` and `Box` around it: `Port` for `Option<Box<Port>>`.
 pub(crate) fn unwrapped(ty: &Type) -> &Type {
     let Some(last) = super::type_path::last_segment(ty) else { return ty };
     match super::type_path::type_arguments(last).as_slice() {
@@ -91,8 +93,8 @@ pub(crate) fn unwrapped(ty: &Type) -> &Type {
     }
 }
 
-/// Returns the name of the type within `Option`, `Vec` and the like; `None` for a map and other types with several
-/// arguments.
+/// Returns the name of the innermost type argument, for example of the items of a list: `Port` for `Option<Vec<Port>>` and for `Port`
+/// itself. Returns `None` for a map and other types with several arguments.
 pub(crate) fn items_of(ty: &Type) -> Option<&Ident> {
     let last = super::type_path::last_segment(ty)?;
     match super::type_path::type_arguments(last).as_slice() {
@@ -102,26 +104,29 @@ pub(crate) fn items_of(ty: &Type) -> Option<&Ident> {
     }
 }
 
-/// Returns the name of a type of this module: the only segment of a path, perhaps after `self::`.
+/// Returns the name by which a path names a type of this module: its first segment, or the one after `self::`. Returns `None` for a path
+/// that begins with `::`.
 pub(crate) fn local_name(path: &Path) -> Option<&Ident> {
     let mut segments = path.segments.iter().filter(|_| path.leading_colon.is_none());
     let first = segments.next()?;
     if first.ident == "self" { segments.next().map(|second| &second.ident) } else { Some(&first.ident) }
 }
 
-/// Finds the first type with one of several names.
+/// A visitor that finds the first path of a type in a syntax tree whose name is one of `names`.
 struct Mentions<'a> {
     names: &'a BTreeSet<String>,
     found: Option<Ident>,
 }
 
 impl Mentions<'_> {
+    /// Returns the first of `names` that an item mentions as a type.
     fn in_item(item: &Item, names: &BTreeSet<String>) -> Option<Ident> {
         let mut mentions = Mentions { names, found: None };
         mentions.visit_item(item);
         mentions.found
     }
 
+    /// Returns the first of `names` that a type is or contains.
     fn in_type(ty: &Type, names: &BTreeSet<String>) -> Option<Ident> {
         let mut mentions = Mentions { names, found: None };
         mentions.visit_type(ty);
@@ -130,6 +135,7 @@ impl Mentions<'_> {
 }
 
 impl<'ast> Visit<'ast> for Mentions<'_> {
+    /// Records the name of the path if it is one of `names` and no earlier path was, and visits the type arguments.
     fn visit_type_path(&mut self, path: &'ast syn::TypePath) {
         let name = local_name(&path.path).filter(|name| self.names.contains(&name.to_string()));
         self.found = self.found.take().or_else(|| name.cloned());
@@ -138,12 +144,14 @@ impl<'ast> Visit<'ast> for Mentions<'_> {
 }
 
 impl VersionsModule {
-    /// Returns the type with a name and a history.
+    /// Returns the type with the name `name`, if each version has a copy of it; `None` for types that all versions share, and for other
+    /// types.
     pub(crate) fn versioned_type(&self, name: &Ident) -> Option<&VersionedType> {
         self.types.iter().find(|versioned| versioned.name() == Some(name))
     }
 
-    /// Returns the type of a field that is one object in JSON, if it is a type of this module.
+    /// Returns the type of this module that a field has, directly or inside `Option` and `Box`, so that the field is one JSON value of the
+    /// type. Returns `None` for lists, maps and types of other modules.
     pub(crate) fn type_of_object(&self, ty: &Type) -> Option<&VersionedType> {
         let Type::Path(path) = unwrapped(ty) else { return None };
         let name = path.path.get_ident()?;
@@ -155,7 +163,8 @@ impl VersionsModule {
         self.versioned_type(&Mentions::in_type(ty, &self.versioned_names())?)
     }
 
-    /// Returns the names of the types with a history that a type names in its fields, or in the former types of its fields.
+    /// Returns the names of the types with a history that the definition of a type mentions, or a former type of one of its fields. The
+    /// type itself is not among them unless it contains itself.
     pub(crate) fn contained_names(&self, versioned: &VersionedType) -> BTreeSet<String> {
         let mut names = self.versioned_names();
         let mut contained = BTreeSet::new();
@@ -169,12 +178,14 @@ impl VersionsModule {
         }
     }
 
+    /// Returns the names of all types that each version has a copy of.
     fn versioned_names(&self) -> BTreeSet<String> {
         self.types.iter().filter_map(|versioned| versioned.name().map(ToString::to_string)).collect()
     }
 
-    /// Returns the fields on a path such as `network.port`, each with its type, by their names in a version. Ends
-    /// where a name is no field of a struct of this module.
+    /// Looks up a path of fields such as `network.port`, from the type `start`, by the names of the fields in a version. Returns each field
+    /// with the struct that contains it. If a name is no field of a struct of this module, the result ends before this name, and is shorter
+    /// than the path.
     pub(crate) fn fields_on_path<'a>(
         &'a self,
         start: &'a VersionedType,
@@ -191,18 +202,18 @@ impl VersionsModule {
         fields
     }
 
-    /// Returns the position of the version in which the objects are stored.
+    /// Returns the index of the storage version of the kinds: the version with the option `stored`, otherwise the newest.
     pub(crate) fn stored(&self) -> usize {
         let newest = self.versions.len().saturating_sub(1);
         self.versions.iter().position(|version| version.option("stored").is_some()).unwrap_or(newest)
     }
 
-    /// Returns the name of a version, for messages.
+    /// Returns the name of the version with the index `version`, for messages.
     pub(crate) fn version_name(&self, version: usize) -> String {
         self.versions.get(version).map_or_else(String::new, |version| version.name.to_string())
     }
 
-    /// Returns the module with types that are the same in all versions.
+    /// Returns the module without the changes in `#[version(...)]`, so that each type is the same in all versions.
     pub(crate) fn without_history(mut self) -> Self {
         let versions = self.versions.len();
         self.types.iter_mut().for_each(|versioned| versioned.remove_history(versions));

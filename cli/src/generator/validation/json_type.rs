@@ -7,7 +7,7 @@ use syn::{GenericArgument, Item, PathArguments, PathSegment, Type, UseTree};
 const NUMBERS: [&str; 14] =
     ["i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "f32", "f64"];
 
-/// The JSON type of a Rust type.
+/// The JSON type that the schema of a Rust type has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonType {
     Text,
@@ -44,7 +44,7 @@ pub(super) struct ModuleScope {
 }
 
 impl ModuleScope {
-    /// Collects the types and the imports of a module from its items.
+    /// Collects the names of the types that a module defines, and the paths of its imports, from the items of the module.
     pub(super) fn of(items: &[Item]) -> Self {
         let (mut local, mut imported) = (BTreeSet::new(), BTreeMap::new());
         for item in items {
@@ -59,7 +59,7 @@ impl ModuleScope {
         Self { local, imported }
     }
 
-    /// Returns the JSON type of a type; `Unknown` if its name does not tell, as for types of the project.
+    /// Returns the JSON type of a Rust type; `Unknown` if the name of the type does not imply it, for example for types of the project.
     pub(super) fn json_type(&self, ty: &Type) -> JsonType {
         let path = match ty {
             Type::Array(_) | Type::Slice(_) => return JsonType::List,
@@ -70,6 +70,7 @@ impl ModuleScope {
         };
         let Some(segment) = path.segments.last() else { return JsonType::Unknown };
         let resolved = self.resolve(path);
+        // The resolved path is empty for a type that the module defines.
         let is_of_project = resolved.first().is_none_or(|first| ["crate", "self", "super"].contains(&first.as_str()));
         let is_of_kubernetes = resolved.iter().any(|segment| segment == "k8s_openapi");
         let arguments = type_arguments(segment);
@@ -86,7 +87,8 @@ impl ModuleScope {
         }
     }
 
-    /// Returns the path of a type after resolving its import; empty for a type of the module.
+    /// Returns the segments of a type's path with an imported first segment replaced by the path of the import; empty for a type that the
+    /// module defines.
     fn resolve(&self, path: &syn::Path) -> Vec<String> {
         let mut names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
         let first = names.first().cloned().unwrap_or_default();
@@ -100,7 +102,7 @@ impl ModuleScope {
     }
 }
 
-/// Adds the path of each name that a `use` tree imports; `parent` is the path of the tree.
+/// Adds each name that a `use` tree imports, with the imported path, to `imported`; `parent` is the path in front of the tree.
 fn add_imports(tree: &UseTree, parent: &[String], imported: &mut BTreeMap<String, Vec<String>>) {
     let path_to = |name: &syn::Ident| {
         let mut path = parent.to_vec();
@@ -122,7 +124,7 @@ fn add_imports(tree: &UseTree, parent: &[String], imported: &mut BTreeMap<String
     }
 }
 
-/// Returns the type arguments of a generic type, without lifetimes and constants.
+/// Returns the type arguments of a path segment, without lifetimes and constants: `String` and `u8` for `BTreeMap<String, u8>`.
 fn type_arguments(segment: &PathSegment) -> Vec<&Type> {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return Vec::new() };
     let types = arguments.args.iter().filter_map(|argument| match argument {

@@ -47,7 +47,8 @@ pub(crate) enum ChangeValue {
     Flag,
 }
 
-/// Removes and parses all `#[version(...)]`. Skips an attribute after reporting its syntax error.
+/// Removes all `#[version(...)]` from `attributes`, and returns the changes that they list. Ignores an attribute after reporting its syntax
+/// error.
 pub(super) fn take_changes(attributes: &mut Vec<Attribute>, diags: &mut Diags) -> Vec<ChangeInput> {
     const FIX: &str = "write a change, for example `#[version(added(v1, default = 3))]`, or `renamed(v1, from = size)`";
     let (of_versions, others): (Vec<_>, Vec<_>) =
@@ -67,6 +68,8 @@ pub(super) fn take_changes(attributes: &mut Vec<Attribute>, diags: &mut Diags) -
 }
 
 impl Parse for ChangeInput {
+    /// Parses a change: its key, and in parentheses its version and arguments, as in `renamed(v1, from = size)`. An unknown key with
+    /// parentheses is parsed, too; a later check reports it.
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if !input.peek(Ident::peek_any) {
             return Err(input.error("expected a change"));
@@ -87,6 +90,7 @@ impl Parse for ChangeInput {
         }
         let inside;
         parenthesized!(inside in input);
+        // `from = size` or `from(a)` in the place of the version is an argument.
         if !inside.peek(Ident::peek_any) || inside.peek2(Token![=]) || inside.peek2(Paren) {
             return Err(no_version());
         }
@@ -102,7 +106,8 @@ impl Parse for ChangeInput {
     }
 }
 
-/// Parses the name of a field or variant. A keyword becomes a raw identifier.
+/// Parses the name of a field or variant. A keyword becomes a raw identifier (`type` becomes `r#type`), and words that can't be raw
+/// identifiers, such as `self`, are errors.
 fn parse_name(input: ParseStream<'_>) -> syn::Result<Ident> {
     let span = input.span();
     let name = input.call(Ident::parse_any).map_err(|_| syn::Error::new(span, "expected a name"))?;
@@ -114,7 +119,7 @@ fn parse_name(input: ParseStream<'_>) -> syn::Result<Ident> {
 }
 
 impl ChangeArgument {
-    /// Parses an argument of the change `change`.
+    /// Parses an argument with its value, such as `from = size`. `change` is the key of the change, such as `renamed`.
     fn parse(change: &Ident, input: ParseStream<'_>) -> syn::Result<Self> {
         if !input.peek(Ident::peek_any) {
             return Err(input.error(format!("expected an argument of `{change}`")));
@@ -124,7 +129,8 @@ impl ChangeArgument {
         Ok(Self { name, value })
     }
 
-    /// Parses what follows the name of an argument.
+    /// Parses the value after the name of an argument: fields in parentheses, a value after `=`, or nothing. After `=`, the argument `from`
+    /// has a type in the change `retyped` and a path of fields in other changes; `up` and `down` have a function.
     fn parse_value(change: &Ident, name: &Ident, input: ParseStream<'_>) -> syn::Result<ChangeValue> {
         if input.peek(Paren) {
             let inside;
@@ -152,12 +158,12 @@ impl ChangeArgument {
 }
 
 impl ChangeInput {
-    /// Returns the argument with a name.
+    /// Returns the argument with the name `name`.
     pub(crate) fn argument(&self, name: &str) -> Option<&ChangeArgument> {
         self.arguments.iter().find(|argument| argument.name == name)
     }
 
-    /// Returns the value of `default` or `instead`.
+    /// Returns the expression in `default = ...` or `instead = ...`; `None` if the change has neither argument.
     pub(crate) fn value(&self) -> Option<&Expr> {
         self.arguments.iter().find_map(|argument| match &argument.value {
             ChangeValue::Expression(value) if argument.name == "default" || argument.name == "instead" => Some(value),
@@ -165,7 +171,7 @@ impl ChangeInput {
         })
     }
 
-    /// Returns the path in `from = network.port`.
+    /// Returns the path of the former field in `from = network.port`; `None` if `from` is missing or has another form.
     pub(crate) fn from(&self) -> Option<&[Ident]> {
         match &self.argument("from")?.value {
             ChangeValue::Path(path) => Some(path),
@@ -173,7 +179,7 @@ impl ChangeInput {
         }
     }
 
-    /// Returns the former type in `from = u32`.
+    /// Returns the former type in `from = u32`; `None` if `from` is missing or is no type.
     pub(crate) fn former_type(&self) -> Option<&Type> {
         match &self.argument("from")?.value {
             ChangeValue::Type(ty) => Some(ty),
@@ -181,7 +187,7 @@ impl ChangeInput {
         }
     }
 
-    /// Returns the function in `up = ...` or `down = ...`.
+    /// Returns the function or closure in `up = ...` or `down = ...`; `name` is `up` or `down`.
     pub(crate) fn function(&self, name: &str) -> Option<&Expr> {
         match &self.argument(name)?.value {
             ChangeValue::Function(function) => Some(function),
@@ -189,7 +195,7 @@ impl ChangeInput {
         }
     }
 
-    /// Returns the fields in `from(...)` or `to(...)`.
+    /// Returns the names of the fields in `from(...)` or `to(...)`; `name` is `from` or `to`.
     pub(crate) fn fields(&self, name: &str) -> Option<&[Ident]> {
         match &self.argument(name)?.value {
             ChangeValue::Fields(fields) => Some(fields),

@@ -12,7 +12,8 @@ use syn::{Expr, ext::IdentExt};
 const FIELD_CHANGES: [&str; 5] = ["added", "removed", "renamed", "retyped", "moved"];
 const VARIANT_CHANGES: [&str; 3] = ["added", "removed", "renamed"];
 
-/// Checks one change. Returns the position of its version; `None` after an error.
+/// Checks one change in `#[version(...)]`: its place, its version, and then its arguments. `member` is the field or variant with the
+/// change, or `None` for a change of the type itself. Returns the index of the version that the change names, or `None` after an error.
 pub(super) fn check(
     model: &VersionsModule,
     versioned: &VersionedType,
@@ -45,7 +46,8 @@ pub(super) fn check(
     version.filter(|_| diags.error_count() == before)
 }
 
-/// Reports an unknown change, a change at a wrong place, and one of a field that JSON does not have.
+/// Reports an unknown change, a change at a wrong place (`renamed` on a struct, `replaced` on a field), and a change of a field that JSON
+/// does not have under its own name (`#[serde(flatten)]`, `#[serde(skip)]`).
 fn check_place(versioned: &VersionedType, member: Option<&Member>, change: &ChangeInput, diags: &mut Diags) {
     let key = change.key.to_string();
     let is_one_of = |changes: &[&str]| changes.contains(&key.as_str());
@@ -77,7 +79,8 @@ fn check_place(versioned: &VersionedType, member: Option<&Member>, change: &Chan
     }
 }
 
-/// Returns the position of the version; reports an unknown one and the oldest one.
+/// Returns the index of the version that a change names. Reports an unknown version, and the oldest version: it has no earlier version to
+/// change from.
 fn check_version(model: &VersionsModule, change: &ChangeInput, diags: &mut Diags) -> Option<usize> {
     let names: Vec<_> = model.versions.iter().map(|version| version.name.to_string()).collect();
     let version = names.iter().position(|name| change.version == name);
@@ -92,8 +95,7 @@ fn check_version(model: &VersionsModule, change: &ChangeInput, diags: &mut Diags
     version
 }
 
-/// Returns the arguments of a change, each with an example, and the number of those that it needs, which are the first
-/// ones.
+/// Returns the arguments that a change takes, each as its name and an example, and how many of them are required, counted from the first.
 fn arguments_of(key: &str, is_enum: bool) -> (&'static [(&'static str, &'static str)], usize) {
     match key {
         "added" | "removed" if is_enum => (&[("instead", "instead = Other")], 1),
@@ -106,7 +108,8 @@ fn arguments_of(key: &str, is_enum: bool) -> (&'static [(&'static str, &'static 
     }
 }
 
-/// Reports arguments that the change doesn't have, that appear twice, that have another form, and that are missing.
+/// Checks the arguments of a change. Reports unknown and repeated arguments, arguments whose value has the wrong form (for example a type
+/// in the place of a name), and, if there are no such errors, missing arguments.
 fn check_arguments(versioned: &VersionedType, change: &ChangeInput, diags: &mut Diags) {
     let key = change.key.to_string();
     let (arguments, needed) = arguments_of(&key, versioned.is_enum());
@@ -139,7 +142,7 @@ fn check_arguments(versioned: &VersionedType, change: &ChangeInput, diags: &mut 
     }
 }
 
-/// Returns a description of the value of an argument, for messages.
+/// Returns a description of the value that an argument takes, such as "the former name", for messages.
 fn expected_value(change: &str, argument: &Ident) -> &'static str {
     match (argument.to_string().as_str(), change) {
         ("default", _) => "a value",
@@ -153,7 +156,8 @@ fn expected_value(change: &str, argument: &Ident) -> &'static str {
     }
 }
 
-/// Returns whether the value of an argument has the form that its name needs.
+/// Returns whether the value of an argument has the right syntactic form for its name and change, for example a path of fields for `from`
+/// in `renamed`.
 fn has_form(change: &str, argument: &ChangeArgument) -> bool {
     match (argument.name.to_string().as_str(), &argument.value) {
         ("default" | "instead", ChangeValue::Expression(_))
@@ -166,7 +170,7 @@ fn has_form(change: &str, argument: &ChangeArgument) -> bool {
     }
 }
 
-/// Checks `from`: `renamed` takes a name, and `moved` a path of two or more names.
+/// Checks the path in `from` of the changes `renamed` and `moved`: `renamed` takes one name, and `moved` a path of two or more names.
 fn check_path(change: &ChangeInput, diags: &mut Diags) {
     let path = change.from().unwrap_or_default();
     if let (true, [_, rest @ ..]) = (change.key == "renamed", path)
@@ -181,18 +185,19 @@ fn check_path(change: &ChangeInput, diags: &mut Diags) {
     }
 }
 
-/// Reports `retyped` with only one of `up` and `down`.
+/// Reports a change `retyped` that has only one of the conversion functions `up` and `down`: it needs none or two.
 fn check_functions(change: &ChangeInput, diags: &mut Diags) {
-    let (there, missing) = match (change.argument("up"), change.argument("down")) {
+    let (present, missing) = match (change.argument("up"), change.argument("down")) {
         (Some(up), None) => (up, "down"),
         (None, Some(down)) => (down, "up"),
         _ => return,
     };
-    let problem = format!("`retyped` has `{}`, but no `{missing}`", there.name);
-    diags.error(&there.name, problem, format!("add `{missing} = function`, or remove `{}`", there.name));
+    let problem = format!("`retyped` has `{}`, but no `{missing}`", present.name);
+    diags.error(&present.name, problem, format!("add `{missing} = function`, or remove `{}`", present.name));
 }
 
-/// Checks `instead`: it must be a variant of the version that lacks the added or removed variant. `version` is that of the change.
+/// Checks `instead` of an added or removed variant: the variant that replaces it in objects of the version without it. `instead` must name
+/// a variant of that version, which is the version before `version` (the version of the change) for `added`, and `version` for `removed`.
 fn check_instead(
     model: &VersionsModule,
     versioned: &VersionedType,
@@ -218,17 +223,18 @@ fn check_instead(
         };
         return diags.error(value, "`instead` is not the name of a variant", fix);
     };
-    let shown = if change.key == "added" { version.saturating_sub(1) } else { version };
-    if versioned.member_in(variant, shown).is_some() {
+    let target_version = if change.key == "added" { version.saturating_sub(1) } else { version };
+    if versioned.member_in(variant, target_version).is_some() {
         return;
     }
     // Another check reports a version without variants.
-    if versioned.members.iter().any(|member| member.is_in(shown)) {
-        report_unknown(model, versioned, variant, shown, diags);
+    if versioned.members.iter().any(|member| member.is_in(target_version)) {
+        report_unknown(model, versioned, variant, target_version, diags);
     }
 }
 
-/// Reports a name that no field or variant has in a version.
+/// Reports a name that no field or variant of a type has in the version with the index `version`. The fix is the name that the field has
+/// there, if the field has `name` in another version; otherwise the names of the fields of that version.
 pub(super) fn report_unknown(
     model: &VersionsModule,
     versioned: &VersionedType,
@@ -258,7 +264,8 @@ pub(super) fn report_unknown(
     }
 }
 
-/// Reports fields of a replacement that the struct doesn't have, that JSON doesn't have, or that appear twice.
+/// Checks the fields in `from(...)` and `to(...)` of the change `replaced`. Reports a field that the struct or its JSON doesn't have, and a
+/// field that appears twice.
 fn check_replaced(versioned: &VersionedType, change: &ChangeInput, diags: &mut Diags) {
     let lists = ["from", "to"].into_iter().filter_map(|name| change.fields(name));
     let mut seen: Vec<&Ident> = Vec::new();

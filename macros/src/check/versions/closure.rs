@@ -4,7 +4,8 @@ use crate::{attrs::versions::ChangeInput, diag::Diags};
 use proc_macro2::Ident;
 use syn::Expr;
 
-/// Reports a closure with another number of parameters than the change has fields, and one that returns a future.
+/// Checks the closures in `up = ...` and `down = ...` of a change. Reports an `async` closure, and a closure whose number of parameters is
+/// not the number of fields that it converts: those in `from(...)` for `up`, those in `to(...)` for `down`, and one for `retyped`.
 pub(super) fn check(change: &ChangeInput, diags: &mut Diags) {
     let count = |list: &str| change.fields(list).map_or(1, <[Ident]>::len);
     for (name, fields) in [("up", count("from")), ("down", count("to"))] {
@@ -24,7 +25,7 @@ pub(super) fn check(change: &ChangeInput, diags: &mut Diags) {
     }
 }
 
-/// Returns a number with its noun.
+/// Returns a number with its noun in singular or plural: `1 field`, `2 fields`.
 fn counted(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

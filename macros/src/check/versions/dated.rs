@@ -2,7 +2,7 @@
 
 use crate::attrs::versions::ChangeInput;
 
-/// A change with the position of its version.
+/// A change with the index of its version in the list of versions, the oldest first.
 pub(super) struct Dated<'a> {
     pub(super) change: &'a ChangeInput,
     pub(super) version: usize,

@@ -9,16 +9,19 @@ use crate::{
 use proc_macro2::Ident;
 use syn::ext::IdentExt;
 
-/// The version with which a field begins or ends.
+/// The first version with a field, or the first version without it, and the change that says so.
 struct Limit<'a> {
-    /// The word for the message: the change, or the field in a replacement.
+    /// The tokens at which messages point: the key of the change, or the name of the field in `replaced(...)`.
     at: &'a Ident,
     version: usize,
 }
 
-/// Checks all changes of a type. A field with an invalid change has no further messages.
+/// Checks all changes in the `#[version(...)]` of a type and of its fields or variants: first each change alone, then the changes of one
+/// member together, and then the names in each version. Skips the later steps for a member with an invalid change, and for all members
+/// after an invalid `replaced`.
 pub(super) fn check(model: &VersionsModule, versioned: &VersionedType, diags: &mut Diags) {
     let before = diags.error_count();
+    // The valid changes of each member.
     let mut dated: Vec<Vec<Dated<'_>>> = versioned.members.iter().map(|_| Vec::new()).collect();
     let mut invalid = vec![false; versioned.members.len()];
     let (mut replacements, mut are_fields_known) = (Vec::new(), true);
@@ -52,7 +55,8 @@ pub(super) fn check(model: &VersionsModule, versioned: &VersionedType, diags: &m
     }
 }
 
-/// Reports a field that begins or ends twice, and one that ends before it begins.
+/// Reports a member (field or variant) that is added twice or removed twice, and a member that is removed before or with the version that
+/// adds it. The `to` fields of a replacement count as added, and its `from` fields as removed.
 fn check_limits(
     model: &VersionsModule,
     member: &Member,
@@ -87,8 +91,8 @@ fn check_limits(
     }
 }
 
-/// Checks `renamed` and `retyped` of a field. Reports a change outside of the versions with the field, two changes with one version,
-/// and a former name or type that is also the new one.
+/// Checks the changes `renamed` and `retyped` of a member. Reports a change in a version that does not have the member or that adds it, two
+/// such changes in one version, and a former name or type that equals the new one.
 fn check_former(model: &VersionsModule, member: &Member, dated: &[Dated<'_>], diags: &mut Diags) {
     for (key, noun) in [("renamed", "name"), ("retyped", "type")] {
         let changes: Vec<_> = dated.iter().filter(|dated| dated.change.key == key).collect();
@@ -113,7 +117,7 @@ fn check_former(model: &VersionsModule, member: &Member, dated: &[Dated<'_>], di
     }
 }
 
-/// Reports a former name or type that is the one after the change.
+/// Reports a change `renamed` or `retyped` whose former name or type is the same as the name or type since the version of the change.
 fn check_difference(member: &Member, change: &ChangeInput, version: usize, diags: &mut Diags) {
     let now = member.name(version);
     if let Some(former) = change.from().and_then(<[Ident]>::last).filter(|former| former.unraw() == now.unraw()) {

@@ -21,7 +21,8 @@ const SET_BY_VERSIONS: [(&str, &str); 4] = [
     ("deprecated", "remove it, or write `v1(deprecated)` in `#[versions(...)]`"),
 ];
 
-/// Checks the kinds, the types and the other items of the module. Reports a module without a kind.
+/// Checks the kinds (structs with `#[kube(...)]`), the other types and the remaining items of a module with `#[versions(...)]`. Reports a
+/// module without a kind.
 pub(super) fn check(model: &VersionsModule, diags: &mut Diags) {
     let kinds: Vec<_> = model.types.iter().filter(|versioned| versioned.kube.is_some()).collect();
     if kinds.is_empty() {
@@ -41,7 +42,8 @@ pub(super) fn check(model: &VersionsModule, diags: &mut Diags) {
     }
 }
 
-/// Checks the settings of a kind with versions, and that it derives `Managed`.
+/// Checks the `#[kube(...)]` settings of a kind with versions: keys that `#[versions(...)]` generates must be absent, and `kind` must be
+/// set. Reports a kind that doesn't derive `Managed`.
 fn check_settings(kind: &VersionedType, diags: &mut Diags) {
     let (Some(name), Some(kube)) = (kind.name(), &kind.kube) else { return };
     for (key, fix) in SET_BY_VERSIONS {
@@ -74,6 +76,7 @@ fn check_shape(model: &VersionsModule, versioned: &VersionedType, diags: &mut Di
         Item::Enum(item) => (&item.generics, None),
         _ => return,
     };
+    // The beginning of each message: why the type must be convertible. Other types are not checked.
     let cause = match model.contained_names(versioned).into_iter().find(|other| name != other) {
         _ if !versioned.changes.is_empty() => format!("`{name}` has a history, but"),
         Some(other) => format!("`{name}` contains `{other}`, which has a history, but"),
@@ -85,8 +88,8 @@ fn check_shape(model: &VersionsModule, versioned: &VersionedType, diags: &mut Di
     if !matches!(fields, None | Some(Fields::Named(_))) {
         diags.error(name, format!("{cause} has no named fields"), "give each field a name");
     }
-    let tags = versioned.members.iter().filter_map(|member| member.hints.other_form.as_ref());
-    if let Some(meta) = versioned.hints.other_form.iter().chain(tags.filter(|_| versioned.is_enum())).next() {
+    let of_members = versioned.members.iter().filter_map(|member| member.hints.other_form.as_ref());
+    if let Some(meta) = versioned.hints.other_form.iter().chain(of_members.filter(|_| versioned.is_enum())).next() {
         let fix = if versioned.is_enum() {
             "remove it; an enum may have `#[serde(tag = \"...\")]` alone"
         } else {
@@ -99,8 +102,8 @@ fn check_shape(model: &VersionsModule, versioned: &VersionedType, diags: &mut Di
     }
 }
 
-/// Reports a type with a history in the fields of a variant. Only the one type that is the content of a variant is
-/// converted.
+/// Reports a type with a history in a variant that has several fields or named fields. Between versions, only the type in a variant with
+/// one unnamed field, such as `Disk(DiskSpec)`, is converted.
 fn check_content(model: &VersionsModule, variant: &Variant, diags: &mut Diags) {
     if matches!(&variant.fields, Fields::Unnamed(fields) if fields.unnamed.len() == 1) {
         return;
@@ -114,7 +117,7 @@ fn check_content(model: &VersionsModule, variant: &Variant, diags: &mut Diags) {
     }
 }
 
-/// Reports two types of the same name in the module of a version, those of kube included.
+/// Reports two types with the same name in the module of a version: types of the user, and the structs that kube generates for the kinds.
 fn check_names(model: &VersionsModule, diags: &mut Diags) {
     let mut known: Vec<Ident> = Vec::new();
     for name in model.types.iter().filter_map(VersionedType::name) {
@@ -143,7 +146,8 @@ fn check_names(model: &VersionsModule, diags: &mut Diags) {
     }
 }
 
-/// Reports changes of types that no kind contains.
+/// Reports a type with changes in `#[version(...)]` that no kind contains, since its history would have no effect. Searches from the kinds
+/// and their statuses through the types that they contain, directly or nested.
 fn check_reach(model: &VersionsModule, kinds: &[&VersionedType], diags: &mut Diags) {
     let mut reached = BTreeSet::new();
     let mut next: Vec<_> = kinds.to_vec();
@@ -169,7 +173,9 @@ fn check_reach(model: &VersionsModule, kinds: &[&VersionedType], diags: &mut Dia
     }
 }
 
-/// Reports an item with the name of a version, and one that names a type that each version has.
+/// Checks an item of the module that is neither a struct nor an enum, such as a function. Reports an item with the name of a version, for
+/// which the expansion generates a module. Reports an item whose signature names a type with a history, since such a type exists only in
+/// the modules of the versions.
 fn check_other(model: &VersionsModule, item: &Item, imported: &BTreeSet<String>, diags: &mut Diags) {
     let name = match item {
         Item::Mod(item) => Some(&item.ident),
@@ -187,6 +193,7 @@ fn check_other(model: &VersionsModule, item: &Item, imported: &BTreeSet<String>,
     }
 }
 
+/// Reports an item that has the name of a version, since the expansion generates a module of this name.
 fn check_item_name(model: &VersionsModule, name: &Ident, diags: &mut Diags) {
     if let Some(version) = model.versions.iter().find(|version| version.name == *name) {
         let problem = format!("the module of the version `{name}` has this name");
@@ -194,8 +201,8 @@ fn check_item_name(model: &VersionsModule, name: &Ident, diags: &mut Diags) {
     }
 }
 
-/// Returns the names that the module imports, those by `use v1::*` included. Reports an import with the name of a
-/// version.
+/// Returns the names that the `use` items of the module import; a glob import of a version (`use v1::*`) imports its types. Reports an
+/// import with the name of a version.
 fn imported_names(model: &VersionsModule, diags: &mut Diags) -> BTreeSet<String> {
     let mut names = Vec::new();
     for item in &model.others {
@@ -213,6 +220,7 @@ fn imported_names(model: &VersionsModule, diags: &mut Diags) -> BTreeSet<String>
     names.iter().map(ToString::to_string).collect()
 }
 
+/// Adds the names that a `use` tree imports to `names`. The names of a glob import are only known for the module of a version.
 fn add_imported(tree: &UseTree, model: &VersionsModule, names: &mut Vec<Ident>) {
     match tree {
         UseTree::Path(path) => {
@@ -229,7 +237,7 @@ fn add_imported(tree: &UseTree, model: &VersionsModule, names: &mut Vec<Ident>) 
     }
 }
 
-/// Finds the types with a history that an item names outside of the bodies of functions, which may import them.
+/// Finds the types with a history that an item names outside of function bodies and expressions. These may have imports of their own.
 struct Signature<'a> {
     model: &'a VersionsModule,
     imported: &'a BTreeSet<String>,
@@ -237,6 +245,7 @@ struct Signature<'a> {
 }
 
 impl Signature<'_> {
+    /// Records the type that a path names, if it has a history and the module does not import the name.
     fn add(&mut self, path: &Path) {
         let name = local_name(path).filter(|name| !self.imported.contains(&name.to_string()));
         self.found.extend(name.filter(|name| self.model.versioned_type(name).is_some()).cloned());
@@ -244,19 +253,23 @@ impl Signature<'_> {
 }
 
 impl<'ast> Visit<'ast> for Signature<'_> {
+    /// Records the type that the path names, and visits its type arguments.
     fn visit_type_path(&mut self, path: &'ast TypePath) {
         self.add(&path.path);
         visit::visit_type_path(self, path);
     }
 
+    /// Skips the bodies of functions.
     fn visit_block(&mut self, _: &'ast Block) {}
 
+    /// Skips expressions, such as the value of a constant.
     fn visit_expr(&mut self, _: &'ast Expr) {}
 
-    /// The names in another module are its own.
+    /// Skips a nested module, which has names of its own.
     fn visit_item_mod(&mut self, _: &'ast ItemMod) {}
 
-    /// One message for an implementation is enough.
+    /// Visits the type that an `impl` is for, and the rest of the `impl` only if that type has no history: one message for an `impl` is
+    /// enough.
     fn visit_item_impl(&mut self, item: &'ast ItemImpl) {
         let count = self.found.len();
         visit::visit_type(self, &item.self_ty);

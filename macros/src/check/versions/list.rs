@@ -10,7 +10,8 @@ use proc_macro2::Ident;
 
 const OPTIONS: [&str; 3] = ["deprecated", "not_served", "stored"];
 
-/// Checks the listed versions, the two keys that may appear once (`crate` and `stored`), and the options of the newest version.
+/// Checks the arguments of `#[versions(...)]`: the names, the order and the options of the versions, and that `crate` and the option
+/// `stored` appear at most once.
 pub(super) fn check(model: &VersionsModule, diags: &mut Diags) {
     if let [first, second, ..] = model.crates.as_slice() {
         diags.conflict(second, "`crate` appears twice", "remove one", first, "the first is here");
@@ -39,7 +40,7 @@ pub(super) fn check(model: &VersionsModule, diags: &mut Diags) {
     }
 }
 
-/// Reports a name that is not a version, a name that appears twice, and a version after a newer one.
+/// Reports a name that is not a version of Kubernetes, a version that is listed twice, and a version that is listed after a newer one.
 fn check_name(version: &VersionInput, earlier: &[VersionInput], diags: &mut Diags) {
     let name = version.name.to_string();
     let is_newer = |other: &&VersionInput| is_older(&version.name, &other.name);
@@ -60,7 +61,8 @@ fn check_name(version: &VersionInput, earlier: &[VersionInput], diags: &mut Diag
     }
 }
 
-/// Reports unknown options, options that appear twice, and options that exclude each other.
+/// Checks the options of a version. Reports unknown and repeated options, a text for an option other than `deprecated`, an invalid
+/// deprecation warning, and `stored` together with `not_served`.
 fn check_options(version: &VersionInput, diags: &mut Diags) {
     for (index, option) in version.options.iter().enumerate() {
         let earlier = version.options.get(..index).unwrap_or_default();
@@ -87,7 +89,8 @@ fn check_options(version: &VersionInput, diags: &mut Diags) {
     }
 }
 
-/// Reports options that the newest version can't have.
+/// Reports options that the newest version can't have: `not_served`, since the operator uses the newest version, and `deprecated` without a
+/// text that names a replacement.
 fn check_newest(newest: &VersionInput, diags: &mut Diags) {
     let name = &newest.name;
     if let (Some(not_served), None) = (newest.option("not_served"), newest.option("stored")) {
@@ -101,9 +104,9 @@ fn check_newest(newest: &VersionInput, diags: &mut Diags) {
     }
 }
 
-/// Returns whether a version is older than another one, both by their major numbers and in the order of Kubernetes,
-/// which puts the stability first. `v2alpha1` may follow `v1` (a redesign) or precede it (a redesign that was
-/// withdrawn).
+/// Returns whether `version` is certainly older than `other`: in the order by major number, and in the order of Kubernetes, which compares
+/// the stability (alpha, beta, stable) first. If the orders disagree, the user may list the two versions in either order: `v2alpha1` may
+/// follow `v1` (a redesign) or precede it (a redesign that was withdrawn).
 fn is_older(version: &Ident, other: &Ident) -> bool {
     if !is_version(&other.to_string()) {
         return false;
@@ -113,7 +116,8 @@ fn is_older(version: &Ident, other: &Ident) -> bool {
         && (major, stability, minor) < (other_major, other_stability, other_minor)
 }
 
-/// Returns the stability of a version, its major number and the number after the stability.
+/// Splits a version into its stability (0 for alpha, 1 for beta, 2 for stable), its major number, and the number after `alpha` or `beta`:
+/// `(1, 2, 3)` for `v2beta3`.
 fn parts(version: &Ident) -> (u8, u64, u64) {
     let text = version.to_string();
     let rest = text.strip_prefix('v').unwrap_or(&text);
@@ -132,7 +136,7 @@ mod tests {
     use proc_macro2::{Ident, Span};
 
     #[test]
-    fn a_version_is_older_than_another_if_it_is_so_in_both_orders() {
+    fn a_version_is_older_than_another_if_both_orders_agree() {
         let is_older = |version: &str, other: &str| {
             is_older(&Ident::new(version, Span::call_site()), &Ident::new(other, Span::call_site()))
         };

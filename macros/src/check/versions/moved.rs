@@ -8,11 +8,11 @@ use crate::{
 };
 use proc_macro2::Ident;
 
-/// The source of a move: the type, the field and the position of the version.
+/// The source field of a `moved` change: the name of its struct, its own name, and the index of the version in which it moves.
 type MoveSource = (Option<Ident>, Ident, usize);
 
-/// Checks that each `moved` field has a valid source, and that each `removed(..., moved)` field has exactly one target. Expects
-/// histories without errors.
+/// Checks the moves of fields in all types: each field with `moved(v1, from = ...)` must have a valid source field, and each source field
+/// with `removed(v1, moved)` must be the source of exactly one `moved` field. The caller has checked each type alone.
 pub(super) fn check(model: &VersionsModule, diags: &mut Diags) {
     let mut sources: Vec<(MoveSource, &Ident)> = Vec::new();
     for versioned in &model.types {
@@ -49,7 +49,9 @@ pub(super) fn check(model: &VersionsModule, diags: &mut Diags) {
     }
 }
 
-/// Checks the path of a moved field, and that the source field is removed by the move and has the same type. Returns the source.
+/// Checks a field with `moved(version, from = path)`: the path must lead to a field of the version before, which is removed with `moved` in
+/// the same version and has the same type. If one of the two fields may be absent, the other must be optional as well or have a default.
+/// Returns the source field, or `None` after an error about its path or type.
 fn check_moved(
     model: &VersionsModule,
     versioned: &VersionedType,
@@ -58,6 +60,7 @@ fn check_moved(
     diags: &mut Diags,
 ) -> Option<MoveSource> {
     let (path, old) = (change.from()?, member.since.checked_sub(1)?);
+    // The fields up to the first name that is no field; all names of a valid path.
     let fields = model.fields_on_path(versioned, path, old);
     if let Some(name) = path.get(fields.len()) {
         report_end_of_path(model, versioned, fields.last().map(|(_, field)| *field), name, old, diags);
@@ -96,7 +99,8 @@ fn check_moved(
     Some((parent.name().cloned(), former.ident.clone(), member.since))
 }
 
-/// Reports the source field of a move if it still exists in the version of the move, or if it is removed without `moved`.
+/// Reports the source field `former` of a move, in the struct `parent`, if the version of the move still has it, or if it is removed by
+/// `removed(...)` without `moved`. The errors point at `field_ident`, the last name in the path of the moved field.
 fn check_source(
     parent: &VersionedType,
     former: &Member,
@@ -117,8 +121,8 @@ fn check_source(
     }
 }
 
-/// Reports `name`, at which the path of a moved field ends too early: in the version before the move (`old`), it is no field of a
-/// struct of this module. `field` is the last field that was found on the path.
+/// Reports `name`, the first name in the path of a moved field that is no field of a struct of this module, in the version `old` before the
+/// move. `field` is the field before it on the path; `None` if `name` is the first name, which must be a field of `versioned`.
 fn report_end_of_path(
     model: &VersionsModule,
     versioned: &VersionedType,

@@ -7,8 +7,8 @@ use crate::{
 };
 use syn::ext::IdentExt;
 
-/// Reports an added or removed field that is neither optional nor has a default: the objects of versions without the field give it no
-/// value when they are converted.
+/// Reports an added or removed field that is neither optional nor has a default. If an object of a version without the field is converted,
+/// the field would have no value.
 pub(super) fn check_needed(versioned: &VersionedType, member: &Member, dated: &[Dated<'_>], diags: &mut Diags) {
     if versioned.is_enum() {
         return;
@@ -28,8 +28,8 @@ pub(super) fn check_needed(versioned: &VersionedType, member: &Member, dated: &[
     }
 }
 
-/// Reports members (fields or variants) of one version that have the same name in Rust or in JSON. Reports also an enum that has no
-/// variants in some version.
+/// Reports two members (fields or variants) of a type that have the same name in Rust, or in the JSON of a version. Also reports an enum
+/// that has no variants in a version. It reports two members at most once.
 pub(super) fn check_names(model: &VersionsModule, versioned: &VersionedType, diags: &mut Diags) {
     let noun = if versioned.is_enum() { "variants" } else { "fields" };
     let mut reported = Vec::new();
@@ -70,7 +70,8 @@ pub(super) fn check_names(model: &VersionsModule, versioned: &VersionedType, dia
     }
 }
 
-/// Reports changes, other than of the type, of the fields that identify the items of a list.
+/// Reports changes of the fields that identify the items of a list (`x-kubernetes-list-map-keys`): they must have the same name in all
+/// versions. Only their type may change (`retyped`).
 pub(super) fn check_list_keys(model: &VersionsModule, versioned: &VersionedType, diags: &mut Diags) {
     for member in &versioned.members {
         let items = member.ty.as_ref().and_then(items_of).and_then(|name| model.versioned_type(name));

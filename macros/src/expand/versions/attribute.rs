@@ -5,7 +5,8 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Attribute, Field, Fields, Item, Path, Token, punctuated::Punctuated};
 
-/// Returns the struct or enum of a version.
+/// Returns the struct or enum as the version with the index `version` has it: with the fields or variants of that version, under the names
+/// and types that they have there, and with rewritten attributes.
 pub(super) fn item_of_version(module: &VersionsModule, versioned: &VersionedType, version: usize) -> TokenStream {
     let rewrite = Rewrite { module, versioned, version };
     let mut item = versioned.item.clone();
@@ -46,7 +47,7 @@ pub(super) fn item_of_version(module: &VersionsModule, versioned: &VersionedType
     item.to_token_stream()
 }
 
-/// Returns a struct or enum that all versions share.
+/// Returns a struct or enum that is the same in all versions. Its `Option` fields get the attribute that leaves absent values out of JSON.
 pub(super) fn shared_item(shared: &VersionedType) -> TokenStream {
     let mut item = shared.item.clone();
     match &mut item {
@@ -69,7 +70,7 @@ pub(super) fn shared_item(shared: &VersionedType) -> TokenStream {
     item.to_token_stream()
 }
 
-/// Adds the attribute that leaves an absent field out of JSON to the fields of a variant that need it.
+/// Adds `skip_serializing_if` to those named fields of a variant that are an `Option` and that serde would write as `null`.
 fn omit_none_of_variant(versioned: &VersionedType, member: &Member, fields: &mut Fields) {
     let Fields::Named(fields) = fields else { return };
     for (field, hints) in fields.named.iter_mut().zip(&member.fields) {
@@ -79,7 +80,7 @@ fn omit_none_of_variant(versioned: &VersionedType, member: &Member, fields: &mut
     }
 }
 
-/// Adds the attribute that leaves an absent field out of JSON.
+/// Adds `#[serde(skip_serializing_if = ...)]` to an `Option` field, so that serde leaves `None` out of JSON and does not write `null`.
 fn omit_none(field: &mut Field) {
     field.attrs.push(syn::parse_quote! { #[serde(skip_serializing_if = "::core::option::Option::is_none")] });
 }
@@ -96,7 +97,9 @@ impl Rewrite<'_> {
         self.version + 1 == self.module.versions.len()
     }
 
-    /// Returns the attributes of the type. `Managed` is derived for the newest version; the others have only the rules.
+    /// Returns the attributes of the type for this version. Only the newest version derives `Managed`, since the operator works with it;
+    /// older versions derive only `Validated`, the rules. Names of fields in `#[kube(...)]` and `#[valid(...)]` become those of this
+    /// version.
     fn attributes(&self, attributes: Vec<Attribute>) -> Vec<Attribute> {
         let mut rewritten: Vec<Attribute> = Vec::new();
         for attribute in attributes {
@@ -117,7 +120,8 @@ impl Rewrite<'_> {
         rewritten
     }
 
-    /// Returns the attributes of a field or variant. A former name has no `rename`, which sets the JSON name of the newest one.
+    /// Returns the attributes of a field or variant for this version. Removes `rename` of serde and schemars if the member has a former
+    /// name in this version, since `rename` sets the JSON name for the newest name.
     fn member_attributes(&self, attributes: Vec<Attribute>, member: &Member) -> Vec<Attribute> {
         let has_former_name = *member.name(self.version) != member.ident;
         let is_rename =
@@ -137,7 +141,8 @@ impl Rewrite<'_> {
         rewritten
     }
 
-    /// Returns the attributes that give the kind its version.
+    /// Returns the attributes that a kind gets for this version: `#[kube(version = ..., storage = ..., served = ...)]`, with a deprecation
+    /// warning if the version is deprecated, and for the newest version the marker `#[managed(versions)]`.
     fn version_of_kind(&self) -> Vec<Attribute> {
         let Some(version) = self.module.versions.get(self.version) else { return Vec::new() };
         let name = version.name.to_string();
@@ -158,7 +163,8 @@ impl Rewrite<'_> {
         attributes
     }
 
-    /// Returns the derives of a version before the newest one: in place of `Managed` its rules, with the path of opgen.
+    /// Returns `#[derive(...)]` for a version before the newest one: `Validated` in place of `Managed`, since only the newest version is
+    /// managed. Adds `#[valid(crate = "...")]` if `#[versions(...)]` sets the path of opgen. Returns other attributes unchanged.
     fn derives(&self, attribute: Attribute) -> Vec<Attribute> {
         let Ok(derives) = attribute.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated) else {
             return vec![attribute];

@@ -4,8 +4,8 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Expr, Pat, PatType, Token, Type};
 
-/// Returns the callee of a call with arguments of these types. The parameters of a closure get the types, since the compiler does not
-/// infer them from the arguments of the call. A type that the user has written stays.
+/// Returns a function of the user as the callee of a call: a path unchanged, and a closure in parentheses. Each closure parameter without a
+/// type gets the type of its argument from `types`, since the compiler does not infer it from the arguments of the call.
 pub(super) fn callee(function: &Expr, types: &[TokenStream]) -> TokenStream {
     let Expr::Closure(closure) = function else { return function.to_token_stream() };
     let mut closure = closure.clone();

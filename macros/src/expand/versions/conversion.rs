@@ -9,7 +9,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Expr, Meta, Type};
 
-/// Implements `Versioned` for a type: its conversion from the version before.
+/// Implements `Versioned` for a type in the version with the index `version`: its conversion between the version before and this one, in
+/// both directions. Expands to nothing for the oldest version.
 pub(super) fn expand_conversion(module: &VersionsModule, versioned: &VersionedType, version: usize) -> TokenStream {
     let (krate, private) = (&module.paths.krate, &module.paths.private);
     let name = versioned.name();
@@ -37,7 +38,8 @@ struct Conversion<'a> {
 }
 
 impl Conversion<'_> {
-    /// Returns the conversion of a struct: its changes with this version, and the fields of both versions whose types have a history.
+    /// Returns the conversion of a struct: the fields that change with the version `new`, and the conversions of unchanged fields whose
+    /// types have changes of their own.
     fn of_struct(&self) -> TokenStream {
         let krate = &self.module.paths.krate;
         let members = self.versioned.members.iter().filter(|member| !member.hints.skip);
@@ -54,7 +56,8 @@ impl Conversion<'_> {
         quote! { #krate::versions::Conversion::of_struct(::core::convert::Into::into([#(#changes),*])) #(#fields)* }
     }
 
-    /// Returns the call that adds the conversion of a field of both versions.
+    /// Returns the method call that adds the conversion of a field that both versions have; `None` if the type of the field is the same in
+    /// both.
     fn nested(&self, member: &Member) -> Option<TokenStream> {
         let (conversion, keys) = (self.conversion_of(member.type_in(self.new)?)?, &member.hints.list_keys);
         let conversion = some(conversion);
@@ -65,7 +68,8 @@ impl Conversion<'_> {
         Some(quote! { .with_field(#name, &[#(#keys),*], #conversion) })
     }
 
-    /// Returns the change of a field with this version; `None` if it stays, or is part of a replacement.
+    /// Returns the `FieldChange` of a field between the versions `old` and `new`: the field is moved, added, removed, retyped or renamed.
+    /// Returns `None` if the field does not change, or if it is part of a replacement, which `of_struct` handles.
     fn change_of(&self, member: &Member) -> Option<TokenStream> {
         let krate = &self.module.paths.krate;
         let (old, new) = (self.old, self.new);
@@ -113,7 +117,8 @@ impl Conversion<'_> {
         })
     }
 
-    /// Returns the change of a field that has another type in the version before.
+    /// Returns the `FieldChange` of a field whose type changes with the version `new`; `None` if its type stays. Each direction is
+    /// converted by the user's function `up` or `down`, or by `TryFrom` without these functions.
     fn retyped(&self, member: &Member) -> Option<TokenStream> {
         let krate = &self.module.paths.krate;
         let retype = member.retypes.iter().find(|retype| retype.version == self.new)?;
@@ -130,8 +135,8 @@ impl Conversion<'_> {
         Some(quote! { #krate::versions::FieldChange::replaced(&[&[#old]], &[&[#new]], #up, #down) })
     }
 
-    /// Returns the value of a field for objects of the version that lacks it, as an `Option` of a function. `version` is the one with the
-    /// field, whose types the value has.
+    /// Returns an `Option` of a function that returns the default of a field, for objects of a version without the field. `version` is the
+    /// index of the version with the field, in which the types in the default are resolved. Expands to `None` without a default.
     fn default(&self, value: Option<&Expr>, ty: &Type, version: usize) -> TokenStream {
         let private = &self.module.paths.private;
         let Some(value) = value else { return quote! { ::core::option::Option::None } };
@@ -144,16 +149,17 @@ impl Conversion<'_> {
         }
     }
 
-    /// Returns the change of fields that others replace with this version.
+    /// Returns the `FieldChange` of a change `replaced(from(...), to(...))`: the user's functions `up` and `down` convert the old fields to
+    /// the new fields and back.
     fn replacement(&self, replaced: &Replacement) -> TokenStream {
         let krate = &self.module.paths.krate;
         let fields = |members: &[usize], version: usize| -> (Vec<String>, Vec<TokenStream>) {
             let members = members.iter().filter_map(|index| self.versioned.members.get(*index));
-            let parts = members.filter_map(|member| {
+            let names_and_types = members.filter_map(|member| {
                 let ty = self.at(version, member.type_in(version)?);
                 Some((self.versioned.json_name(member, version), ty))
             });
-            parts.unzip()
+            names_and_types.unzip()
         };
         let (old_names, old_types) = fields(&replaced.from, self.old);
         let (new_names, new_types) = fields(&replaced.to, self.new);
@@ -164,7 +170,8 @@ impl Conversion<'_> {
         }
     }
 
-    /// Returns a function of JSON values that calls the function of the user.
+    /// Returns a closure from JSON values to JSON values that calls the user's conversion function: it deserializes one argument for each
+    /// of the types `sources`, and serializes the result, which is one value or a tuple of the types `targets`.
     fn function(&self, function: &TokenStream, sources: &[TokenStream], targets: &[TokenStream]) -> TokenStream {
         let private = &self.module.paths.private;
         let reads = sources
@@ -187,14 +194,14 @@ impl Conversion<'_> {
         }
     }
 
-    /// Returns the names in JSON of a field of another field, in the version before.
+    /// Returns the JSON names on a path of fields such as `network.port`, in the version before (`old`).
     fn moved_path(&self, path: &[Ident]) -> Vec<String> {
         let fields = self.module.fields_on_path(self.versioned, path, self.old);
         fields.iter().map(|(within, field)| within.json_name(field, self.old)).collect()
     }
 
-    /// Returns the conversion of a type that contains one with a history; `None` for a type that is the same in both
-    /// versions. The type must implement `Versioned`, so that no history is ignored.
+    /// Returns the conversion function of a type that is, or contains, a type with a history; `None` for other types, which all versions
+    /// share. The expansion requires `Versioned` of the type, so that a wrapper whose content can't be converted is a compile error.
     fn conversion_of(&self, ty: &Type) -> Option<TokenStream> {
         let krate = &self.module.paths.krate;
         let has_history = self.module.versioned_type_in(ty).is_some();
@@ -206,7 +213,8 @@ impl Conversion<'_> {
         self.conversion_of(ty).map_or_else(|| quote! { ::core::option::Option::None }, some)
     }
 
-    /// Returns the conversion of an enum: its changes with this version, and the variants of both versions whose content has a history.
+    /// Returns the conversion of an enum: the variants that are added, removed or renamed with the version `new`, and the conversions of
+    /// the contents of variants that both versions have.
     fn of_enum(&self) -> TokenStream {
         let krate = &self.module.paths.krate;
         let tag = self.versioned.hints.tagging.as_ref().and_then(|tag| match tag {
@@ -244,7 +252,8 @@ impl Conversion<'_> {
         }
     }
 
-    /// Returns the variant of a version that stands for one that it does not have, as a function.
+    /// Returns a closure that returns the JSON of the variant `value` of the version with the index `version`. Objects of that version show
+    /// it in place of a variant that the version doesn't have.
     fn instead(&self, value: &Expr, version: usize) -> TokenStream {
         let (private, name) = (&self.module.paths.private, self.versioned.name());
         let path = self.at::<Type>(version, &syn::parse_quote! { #name });
@@ -252,7 +261,8 @@ impl Conversion<'_> {
         quote! { || #private::versions::write(#path::#value).unwrap_or_default() }
     }
 
-    /// Returns a variant with the types of a version in its content.
+    /// Returns the expression of a variant whose content names the types of a version: in `Size(Unit::Gi)`, the path `Unit::Gi` gets the
+    /// module of that version before it.
     fn content_at(&self, version: usize, value: &Expr) -> Expr {
         let mut value = value.clone();
         let at = |content: &mut Expr| *content = Expr::Verbatim(self.at(version, &*content));
@@ -264,7 +274,8 @@ impl Conversion<'_> {
         value
     }
 
-    /// Returns a type or an expression with the types of a version.
+    /// Returns a type or an expression in which the types of the module have the path of a version's module. The expansion is in the module
+    /// of the version `new`, whose types need no path.
     fn at<T: ToTokens + Clone + Qualify>(&self, version: usize, part: &T) -> TokenStream {
         if version == self.new { part.to_token_stream() } else { qualified(self.module, version, part) }
     }

@@ -8,9 +8,9 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// A type or an expression that names types of a version.
+/// Syntax in which [`Qualified`] can qualify the names of versioned types: a type or an expression.
 pub(super) trait Qualify {
-    /// Puts the module of the version before the names of these types; `qualified` is the visitor that does it.
+    /// Visits itself with the visitor `qualified`, which puts the module of a version before the names of versioned types.
     fn qualify(&mut self, qualified: &mut Qualified<'_>);
 }
 
@@ -26,13 +26,14 @@ impl Qualify for Expr {
     }
 }
 
-/// Puts a module before the names of the types.
+/// A visitor that puts `prefix`, the path of the module of a version, before the names of types with a history.
 pub(super) struct Qualified<'a> {
     module: &'a VersionsModule,
     prefix: TokenStream,
 }
 
-/// Returns a type or an expression with the types of a version, for the module of another one.
+/// Returns a type or an expression for use in the module of another version: each name of a type with a history gets the path of the
+/// version's module, so that `Port` becomes `super::v1::Port`.
 pub(super) fn qualified<T: ToTokens + Clone + Qualify>(
     module: &VersionsModule,
     version: usize,
@@ -46,6 +47,7 @@ pub(super) fn qualified<T: ToTokens + Clone + Qualify>(
 }
 
 impl VisitMut for Qualified<'_> {
+    /// Puts the prefix before a path that begins with the name of a type with a history.
     fn visit_path_mut(&mut self, path: &mut Path) {
         visit_mut::visit_path_mut(self, path);
         let first = path.segments.first().filter(|_| path.leading_colon.is_none());
@@ -55,13 +57,14 @@ impl VisitMut for Qualified<'_> {
         }
     }
 
+    /// Qualifies the names in the arguments of a macro, which are tokens and no syntax tree.
     fn visit_macro_mut(&mut self, invocation: &mut Macro) {
         invocation.tokens = self.tokens(std::mem::take(&mut invocation.tokens));
     }
 }
 
 impl Qualified<'_> {
-    /// Qualifies the names in the arguments of a macro such as `vec![Port::default()]`.
+    /// Puts the prefix before each name of a type with a history in the tokens of a macro such as `vec![Port::default()]`.
     fn tokens(&self, tokens: TokenStream) -> TokenStream {
         let mut qualified = TokenStream::new();
         let mut before: Option<TokenTree> = None;

@@ -7,7 +7,8 @@ use quote::{ToTokens, quote};
 use syn::{Attribute, Lit};
 
 impl Rewrite<'_> {
-    /// Returns an attribute with the entries that the function returns; `None` if none is left.
+    /// Rewrites the comma-separated entries of an attribute such as `#[valid(...)]`: each becomes the result of `rewrite`, and `None`
+    /// removes it. Returns `None` if no entry remains, so that the attribute is removed. Returns an attribute without a list unchanged.
     pub(super) fn with_entries(
         &self,
         attribute: Attribute,
@@ -19,8 +20,8 @@ impl Rewrite<'_> {
         (!entries.is_empty()).then(|| syn::parse_quote! { #[#path(#(#entries),*)] })
     }
 
-    /// Returns a rule of the type or of a field, with the names of this version; `None` if one of its fields is not
-    /// there.
+    /// Returns a `#[valid(...)]` rule of the type, or of `field`, with the names that the fields in its arguments have in this version.
+    /// Returns `None` if this version lacks one of these fields, so that the rule is removed.
     pub(super) fn rule(&self, entry: TokenStream, field: Option<&Member>) -> Option<TokenStream> {
         let mut tokens = entry.into_iter();
         let key = tokens.next()?;
@@ -46,13 +47,13 @@ impl Rewrite<'_> {
         Some(rule)
     }
 
-    /// Returns the type of the items of a list, if it has a history.
+    /// Returns the type of the items of a list field in this version; `None` if the type has no history.
     fn items(&self, field: &Member) -> Option<&VersionedType> {
         self.module.versioned_type(items_of(field.type_in(self.version)?)?)
     }
 
-    /// Returns an argument of a rule: a field of a type, perhaps with a value; `None` if this version has no such
-    /// field or value.
+    /// Returns an argument of a rule, such as `max` or `mode = "Public"`, with the name of this version for a field of the type `named`.
+    /// Returns `None` if this version lacks the field, or the variant that is the value. Any other argument stays unchanged.
     fn rule_argument(&self, argument: TokenStream, named: Option<&VersionedType>) -> Option<TokenStream> {
         let mut tokens = argument.into_iter();
         let first = tokens.next()?;
@@ -70,8 +71,9 @@ impl Rewrite<'_> {
         Some([TokenTree::Ident(name)].into_iter().chain(rest?).collect())
     }
 
-    /// Returns a token after a field. A text is the name of a variant if the field is an enum; `None` if this version
-    /// has no such variant.
+    /// Returns a token of the value that a rule compares `field` to. If the type of the field is an enum with a history, a string literal
+    /// is the JSON name of a variant and becomes its name in this version; `None` if this version lacks the variant. Other tokens stay
+    /// unchanged.
     fn rule_value(&self, token: TokenTree, field: &Member) -> Option<TokenTree> {
         let ty = field.type_in(self.version).and_then(|ty| self.module.versioned_type(items_of(unwrapped(ty))?));
         let (TokenTree::Literal(literal), Some(ty)) = (&token, ty.filter(|ty| ty.is_enum())) else {
@@ -83,12 +85,14 @@ impl Rewrite<'_> {
         Some(respanned(&name, literal).into())
     }
 
-    /// Returns an entry of `#[kube(...)]` with the paths of this version; `None` if one of its fields is not there.
+    /// Returns an entry of `#[kube(...)]`, such as `printcolumn(...)`, with the JSON paths of this version; `None` if this version lacks a
+    /// field on one of the paths.
     pub(super) fn kube_entry(&self, entry: TokenStream) -> Option<TokenStream> {
         entry.into_iter().map(|token| self.kube_token(token)).collect()
     }
 
-    /// Returns a token with the paths of this version, also inside parentheses; `None` if a field of a path is not there.
+    /// Returns a token of `#[kube(...)]` with the JSON paths of this version. Rewrites string literals, also inside parentheses. Returns
+    /// `None` if this version lacks a field on a path.
     fn kube_token(&self, token: TokenTree) -> Option<TokenTree> {
         match token {
             TokenTree::Literal(literal) => self.json_path(literal).map(TokenTree::Literal),
@@ -118,6 +122,7 @@ impl Rewrite<'_> {
         } else {
             return Some(literal);
         };
+        // Renames one field after the other, up to a bracket or a field that is not of a struct of this module; `rest` stays as it is.
         let (mut path, mut rest, mut within) = (part.to_owned(), text.get(part.len()..).unwrap_or_default(), root);
         while let (Some(ty), Some(names)) = (within, rest.strip_prefix('.')) {
             let (name, next) = names.split_at(names.find(['.', '[']).unwrap_or(names.len()));
@@ -141,14 +146,15 @@ fn text(literal: &Literal) -> Option<String> {
     }
 }
 
-/// Returns a string in the place of a literal.
+/// Returns a string literal with the content `text` and the span of another literal.
 fn respanned(text: &str, literal: &Literal) -> Literal {
     let mut respanned = Literal::string(text);
     respanned.set_span(literal.span());
     respanned
 }
 
-/// Splits the content of an attribute at its commas.
+/// Splits the content of an attribute at its commas, and drops empty entries. Commas inside parentheses are part of an entry, since a group
+/// is one token.
 fn split(tokens: TokenStream) -> Vec<TokenStream> {
     let mut entries = vec![TokenStream::new()];
     for token in tokens {

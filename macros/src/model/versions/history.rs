@@ -89,8 +89,8 @@ pub(crate) struct Replacement {
 }
 
 impl VersionedType {
-    /// Models a type with its history. `known` are the names of the versions, the oldest first. Ignores a change with another version,
-    /// which the check reports.
+    /// Converts a parsed type to a model in which each field or variant has the versions, names and types of its history. `known` are the
+    /// names of the versions, the oldest first. Ignores a change whose version is not among these, which the stage `check` reports.
     pub(super) fn resolve(input: TypeInput, kube: Option<Vec<KubeEntry>>, known: &[String]) -> Self {
         let position = |version: &Ident| known.iter().position(|name| version == name);
         let mut changes: Vec<_> = input.changes.into_iter().map(|change| (None, change)).collect();
@@ -126,7 +126,9 @@ impl VersionedType {
         resolved
     }
 
-    /// Adds a replacement, if all its parts are there; the check reports those that are missing.
+    /// Adds a change `replaced(version, from(...), to(...), up = ..., down = ...)`: the version is the first one without the `from` fields,
+    /// and the first one with the `to` fields. Returns `None` without adding it if an argument or a field is missing, which the stage
+    /// `check` reports.
     fn add_replacement(&mut self, change: &ChangeInput, version: usize) -> Option<()> {
         let positions =
             |name: &str| change.fields(name)?.iter().map(|field| self.position(field)).collect::<Option<Vec<_>>>();
@@ -144,7 +146,7 @@ impl VersionedType {
         Some(())
     }
 
-    /// Makes the type the same in all versions, with the names and types of the newest one.
+    /// Removes the changes of the type, so that all `versions` versions have every field, under the name and type in the source code.
     pub(super) fn remove_history(&mut self, versions: usize) {
         self.replacements.clear();
         for member in &mut self.members {
@@ -172,7 +174,7 @@ impl VersionedType {
         self.kube.as_ref()?.root()?.parse().ok()
     }
 
-    /// Returns the changes of a member.
+    /// Returns the changes in the `#[version(...)]` of a field or variant of this type. `member` must be a reference into `self.members`.
     pub(crate) fn changes_of<'a>(&'a self, member: &'a Member) -> impl Iterator<Item = &'a ChangeInput> {
         let is_of_member = move |index: Option<usize>| {
             index.and_then(|index| self.members.get(index)).is_some_and(|other| std::ptr::eq(other, member))
@@ -180,20 +182,21 @@ impl VersionedType {
         self.changes.iter().filter(move |(index, _)| is_of_member(*index)).map(|(_, change)| change)
     }
 
-    /// Returns the position of the member with a name in the module.
+    /// Returns the index of the field or variant that has the name `ident` in the source code.
     pub(crate) fn position(&self, ident: &Ident) -> Option<usize> {
         self.members.iter().position(|member| member.ident.unraw() == ident.unraw())
     }
 
-    /// Returns the member that has a name in a version.
+    /// Returns the field or variant that has the name `name` in the version with the index `version`.
     pub(crate) fn member_in(&self, name: &Ident, version: usize) -> Option<&Member> {
         let has_name = |member: &&Member| member.is_in(version) && member.name(version).unraw() == name.unraw();
         self.members.iter().find(has_name)
     }
 
-    /// Returns the name of a member in JSON in a version.
+    /// Returns the JSON name of a field or variant in the version with the index `version`, by serde's `rename` and `rename_all`.
     pub(crate) fn json_name(&self, member: &Member, version: usize) -> String {
         let ident = member.name(version);
+        // `rename` applies to the newest name only.
         let rename = member.hints.rename.as_ref().filter(|_| *ident == member.ident).map(LitStr::value);
         let rename_all = self.hints.rename_all.as_ref().map(LitStr::value);
         let ident = ident.unraw().to_string();
@@ -203,20 +206,21 @@ impl VersionedType {
         })
     }
 
-    /// Returns the member that has a name in JSON in the newest version with it.
+    /// Returns the field or variant with the JSON name `name`. The name is compared to that in the newest version which has the field.
     pub(crate) fn by_json_name(&self, name: &str) -> Option<&Member> {
-        let newest = |member: &&Member| self.json_name(member, member.until.saturating_sub(1)) == name;
-        // The newest version may have a field with the name of one that is removed.
-        self.members.iter().filter(newest).max_by_key(|member| member.until)
+        let has_name = |member: &&Member| self.json_name(member, member.until.saturating_sub(1)) == name;
+        // A removed field and a later field may have the same name; the later one is returned.
+        self.members.iter().filter(has_name).max_by_key(|member| member.until)
     }
 }
 
-/// Returns the fields or variants of an item with their types.
+/// Returns the named fields of a struct with their types, or the variants of an enum, each with the type of its only unnamed field, if it
+/// has exactly one.
 fn members_of(item: &Item) -> Vec<(Ident, Option<Type>)> {
     match item {
         Item::Struct(item) => {
-            let named = item.fields.iter();
-            named.filter_map(|field| Some((field.ident.clone()?, Some(field.ty.clone())))).collect()
+            let fields = item.fields.iter();
+            fields.filter_map(|field| Some((field.ident.clone()?, Some(field.ty.clone())))).collect()
         }
         Item::Enum(item) => {
             let content = |fields: &Fields| match fields {
@@ -232,6 +236,7 @@ fn members_of(item: &Item) -> Vec<(Ident, Option<Type>)> {
 }
 
 impl Member {
+    /// Creates a field or variant without changes, which all `versions` versions have.
     fn new(ident: Ident, ty: Option<Type>, versions: usize) -> Self {
         Self {
             ident,
@@ -247,7 +252,8 @@ impl Member {
         }
     }
 
-    /// Adds a change. Ignores what the check reports.
+    /// Adds a change in `#[version(...)]` of this field or variant; `version` is the index of the version that the change names. Ignores
+    /// unknown changes and missing arguments, which the stage `check` reports.
     fn add(&mut self, change: &ChangeInput, version: usize) {
         match change.key.to_string().as_str() {
             "added" => (self.since, self.origin) = (version, Origin::Added(change.value().cloned().map(Box::new))),
@@ -274,17 +280,19 @@ impl Member {
         self.retypes.sort_by_key(|retype| retype.version);
     }
 
-    /// Returns whether a version has it.
+    /// Returns whether the version with the index `version` has this field or variant.
     pub(crate) fn is_in(&self, version: usize) -> bool {
         (self.since..self.until).contains(&version)
     }
 
-    /// Returns its name in a version: that of the first rename after the version (they are sorted), else the newest one.
+    /// Returns the name of the field or variant in a version: the former name in the first rename after that version (renames are sorted by
+    /// version), otherwise the name in the source code.
     pub(crate) fn name(&self, version: usize) -> &Ident {
         self.renames.iter().find(|(renamed, _)| version < *renamed).map_or(&self.ident, |(_, ident)| ident)
     }
 
-    /// Returns its type in a version, like [`Member::name`]; `None` for a variant without a type.
+    /// Returns the type of the field in a version: the former type in the first change of the type after that version, otherwise the type
+    /// in the source code. `None` for a variant that does not contain exactly one type.
     pub(crate) fn type_in(&self, version: usize) -> Option<&Type> {
         let former = self.retypes.iter().find(|retype| version < retype.version).map(|retype| &retype.from);
         former.or(self.ty.as_ref())

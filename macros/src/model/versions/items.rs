@@ -4,7 +4,7 @@ use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::{Attribute, Item, Path, Token, Type, punctuated::Punctuated};
 
-/// Returns the name of a struct or enum.
+/// Returns the name of a struct or enum; `None` for other items.
 pub(crate) fn type_name(item: &Item) -> Option<&Ident> {
     match item {
         Item::Struct(item) => Some(&item.ident),
@@ -13,7 +13,7 @@ pub(crate) fn type_name(item: &Item) -> Option<&Ident> {
     }
 }
 
-/// Returns the attributes of a struct or enum.
+/// Returns the attributes of a struct or enum; none for other items.
 pub(crate) fn attributes_of(item: &Item) -> &[Attribute] {
     match item {
         Item::Struct(item) => &item.attrs,
@@ -22,7 +22,7 @@ pub(crate) fn attributes_of(item: &Item) -> &[Attribute] {
     }
 }
 
-/// Returns whether the attributes derive a trait, by the last segment of its path.
+/// Returns whether a `#[derive(...)]` among the attributes lists the trait `name`. Compares only the last segment of its path.
 pub(crate) fn derives(attributes: &[Attribute], name: &str) -> bool {
     let derives = attributes.iter().filter(|attribute| attribute.path().is_ident("derive"));
     let paths =
@@ -30,7 +30,7 @@ pub(crate) fn derives(attributes: &[Attribute], name: &str) -> bool {
     paths.flatten().any(|path| path.segments.last().is_some_and(|last| last.ident == name))
 }
 
-/// Returns a type as text, for messages and comparisons.
+/// Returns a type as source text, for messages and comparisons, without the spaces that the text of a token stream has around punctuation.
 pub(crate) fn type_text(ty: &Type) -> String {
     let text = ty.to_token_stream().to_string();
     [(" :: ", "::"), (" < ", "<"), (" >", ">"), (" ,", ",")]

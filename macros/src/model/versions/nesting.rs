@@ -10,7 +10,8 @@ use syn::{
     visit_mut::{self, VisitMut},
 };
 
-/// Returns the type for the module of a version. What is private in its own module stays private there: `pub(super)`.
+/// Adapts a type to the module of a version, which is nested in the module where the user wrote the type. Private items and fields become
+/// `pub(super)`, so that they are visible in the outer module as before, and paths with `self` and `super` are adapted.
 pub(super) fn nested(mut input: TypeInput) -> TypeInput {
     match &mut input.item {
         Item::Struct(item) => {
@@ -29,7 +30,8 @@ pub(super) fn nested(mut input: TypeInput) -> TypeInput {
     input
 }
 
-/// Makes a private item visible in its own module: `pub(self)`, which [`Nesting`] adapts.
+/// Replaces the inherited (private) visibility of an item or field by the equivalent `pub(self)`, which [`Nesting`] then changes to
+/// `pub(super)`.
 fn expose(visibility: &mut Visibility, span: Span) {
     if matches!(visibility, Visibility::Inherited) {
         *visibility = Visibility::Restricted(VisRestricted {
@@ -41,7 +43,8 @@ fn expose(visibility: &mut Visibility, span: Span) {
     }
 }
 
-/// Adapts the paths in the arguments of a change, which become a part of the module of a version, too.
+/// Adapts the paths in the values, functions and types of a change's arguments, since the expansion puts these into the module of a
+/// version.
 fn nest_change(change: &mut ChangeInput) {
     for argument in &mut change.arguments {
         match &mut argument.value {
@@ -56,6 +59,7 @@ fn nest_change(change: &mut ChangeInput) {
 struct Nesting;
 
 impl VisitMut for Nesting {
+    /// Adapts a restricted visibility: `pub(self)` becomes `pub(super)`, and `pub(super)` becomes `pub(in super::super)`.
     fn visit_visibility_mut(&mut self, visibility: &mut Visibility) {
         let Visibility::Restricted(restricted) = visibility else { return };
         let path = &mut restricted.path;
@@ -64,11 +68,13 @@ impl VisitMut for Nesting {
         } else {
             self.visit_path_mut(path);
         }
+        // A path of several segments is only valid after `in`.
         if path.segments.len() > 1 && restricted.in_token.is_none() {
             restricted.in_token = Some(Token![in](path.span()));
         }
     }
 
+    /// Adds a `super` before a path that begins with `super`, and removes a leading `self::`.
     fn visit_path_mut(&mut self, path: &mut Path) {
         visit_mut::visit_path_mut(self, path);
         let Some(first) = path.segments.first().filter(|_| path.leading_colon.is_none()) else { return };
@@ -80,11 +86,13 @@ impl VisitMut for Nesting {
         }
     }
 
+    /// Adapts the path of a macro, and the paths in its arguments, which are tokens and no syntax tree.
     fn visit_macro_mut(&mut self, invocation: &mut Macro) {
         self.visit_path_mut(&mut invocation.path);
         invocation.tokens = nest_tokens(std::mem::take(&mut invocation.tokens));
     }
 
+    /// Adapts the paths in the arguments of an attribute with a list, such as `#[serde(...)]`.
     fn visit_attribute_mut(&mut self, attribute: &mut Attribute) {
         if let syn::Meta::List(list) = &mut attribute.meta {
             list.tokens = nest_tokens(std::mem::take(&mut list.tokens));
@@ -92,7 +100,8 @@ impl VisitMut for Nesting {
     }
 }
 
-/// Rewrites the paths in tokens, and in strings of attributes such as `#[serde(default = "super::port")]`.
+/// Adapts paths in tokens (of macros and attributes) to a module one level deeper: `super` at the start of a path becomes `super::super`,
+/// and `self::` at the start is removed. Also adapts strings that contain a path, as in `#[serde(default = "super::port")]`.
 fn nest_tokens(tokens: TokenStream) -> TokenStream {
     let mut nested: Vec<TokenTree> = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -107,6 +116,7 @@ fn nest_tokens(tokens: TokenStream) -> TokenStream {
             TokenTree::Ident(first)
                 if first == "self" && !ends_in_colons(&nested) && tokens.peek().is_some_and(begins_colons) =>
             {
+                // Skips the two colons after `self`.
                 drop((tokens.next(), tokens.next()));
             }
             TokenTree::Group(group) => {
@@ -134,7 +144,7 @@ fn begins_colons(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == ':' && punct.spacing() == Spacing::Joint)
 }
 
-/// Rewrites a text that is a path or type; `None` if it stays.
+/// Adapts a string literal that contains a path or type with `self::` or `super::`; `None` if the literal is something else.
 fn nest_text(text: &LitStr) -> Option<TokenStream> {
     let value = text.value();
     if !value.contains("super::") && !value.contains("self::") {
