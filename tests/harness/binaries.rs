@@ -32,7 +32,8 @@ const KUBERNETES: [Package; 4] = [
 /// kwok has its own Go module, since it needs other versions of the Kubernetes libraries.
 const KWOK: Package = ("kwok", "sigs.k8s.io/kwok/cmd/kwok");
 
-/// Returns the programs that run for a form of plane. kubectl is not among them: it is a client, and other assets may lack it.
+/// Returns the programs that must exist for a form of API server. kubectl is not among them: it is only a client, and the folder in
+/// `KUBEBUILDER_ASSETS` may lack it. A sandbox runs none of them; its cases use the folder of a control plane for kubectl.
 fn needed(form: Form) -> &'static [&'static str] {
     match form {
         Form::Sandbox | Form::ControlPlane => &["etcd", "kube-apiserver", "kube-controller-manager"],
@@ -61,8 +62,8 @@ impl Binaries {
         if program == KWOK.0 { self.kwok.join(program) } else { self.kubernetes.join(program) }
     }
 
-    /// Returns a command that runs a program. Its garbage collector runs less often than usual, unless `GOGC` is set: the servers of
-    /// a test live too short to fill the memory.
+    /// Returns a command that runs a program. The garbage collector of its Go runtime runs less often than usual, unless `GOGC` is set: the
+    /// servers of a test don't run long enough to fill the memory.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.path(program));
         if std::env::var_os("GOGC").is_none() {
@@ -71,12 +72,12 @@ impl Binaries {
         command
     }
 
-    /// Returns the first missing program of a form.
+    /// Returns the first program that a form needs and that is not in the folders; `None` if there are all.
     fn lacks(&self, form: Form) -> Option<&'static str> {
         needed(form).iter().find(|program| !self.path(program).is_file()).copied()
     }
 
-    /// Whether all programs that are built for a form exist, including kubectl.
+    /// Returns whether all programs that a form needs exist, and kubectl as well.
     fn is_complete(&self, form: Form) -> bool {
         self.lacks(form).is_none() && self.path("kubectl").is_file()
     }
@@ -94,7 +95,8 @@ impl fmt::Display for Missing {
 
 impl std::error::Error for Missing {}
 
-/// Checks whether the programs of a form exist or can be built. It builds nothing.
+/// Checks whether the programs of a control plane or of a cluster exist, or can be built because Go is installed. It builds nothing. If
+/// `KUBEBUILDER_ASSETS` is set, only the programs in that folder count.
 ///
 /// # Errors
 /// Fails with the missing program.
@@ -120,9 +122,9 @@ pub fn availability(form: Form) -> Result<(), Missing> {
 /// # Errors
 /// Fails with the missing program, or with the reason why it can't be built.
 pub fn find(form: Form) -> Result<Binaries, Missing> {
-    static PLANE: OnceLock<Result<Binaries, Missing>> = OnceLock::new();
+    static CONTROL_PLANE: OnceLock<Result<Binaries, Missing>> = OnceLock::new();
     static CLUSTER: OnceLock<Result<Binaries, Missing>> = OnceLock::new();
-    let found = if form == Form::Cluster { &CLUSTER } else { &PLANE };
+    let found = if form == Form::Cluster { &CLUSTER } else { &CONTROL_PLANE };
     found.get_or_init(|| find_or_build(form)).clone()
 }
 
@@ -138,10 +140,11 @@ fn kwok_version() -> String {
     format!("kwok-{version}")
 }
 
-/// Returns the version of a module that a `go.mod` pins.
+/// Returns the version of a module that the text of a `go.mod` requires; `None` if it doesn't require the module. A requirement is a line
+/// `<name> <version>` in a block, or `require <name> <version>`.
 pub(crate) fn pinned<'a>(go_mod: &'a str, module: &str) -> Option<&'a str> {
-    let mut words = go_mod.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    words.find_map(|line| match line[..] {
+    let mut lines = go_mod.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    lines.find_map(|words| match words[..] {
         [name, version, ..] | ["require", name, version, ..] if name == module => Some(version),
         _ => None,
     })
@@ -163,8 +166,8 @@ pub(crate) fn target_folder() -> PathBuf {
     package.parent().unwrap_or(package).join("target/controlplane")
 }
 
-/// Finds the programs of a form in the folder of the environment; otherwise those of the build, which it runs if a program is
-/// missing.
+/// Returns the programs of the folder in `KUBEBUILDER_ASSETS`. Without the variable, returns the programs that the harness builds from
+/// source, and builds them if one is missing.
 fn find_or_build(form: Form) -> Result<Binaries, Missing> {
     availability(form)?;
     if let Some(folder) = assets() {
@@ -184,25 +187,26 @@ pub(crate) fn go_runs() -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Builds the missing programs under a lock, so that one process builds at a time.
+/// Builds the missing programs under a lock, so that one process builds at a time. kwok is built only for a cluster.
 fn build(form: Form, binaries: &Binaries) -> io::Result<()> {
     let _lock = lock()?;
-    let base = Form::ControlPlane;
-    if !(binaries.is_complete(base) && binaries.path("kube-scheduler").is_file()) {
+    let ((etcd, etcd_package), (kwok, kwok_package)) = (ETCD, KWOK);
+    // One build makes all these programs. kube-scheduler is not among those that a control plane needs, so it is checked as well.
+    if !(binaries.is_complete(Form::ControlPlane) && binaries.path("kube-scheduler").is_file()) {
         tell(&format!("building etcd and Kubernetes {} with Go, once; this takes minutes", kubernetes_version()));
         build_folder(&binaries.kubernetes, |staging| {
-            go_build("controlplane", &staging.join(ETCD.0), &[ETCD.1])?;
+            go_build("controlplane", &staging.join(etcd), &[etcd_package])?;
             go_build("controlplane", staging, &KUBERNETES.map(|(_, package)| package))
         })?;
     }
-    if form == Form::Cluster && !binaries.path(KWOK.0).is_file() {
+    if form == Form::Cluster && !binaries.path(kwok).is_file() {
         tell(&format!("building {} with Go, once; this takes minutes", kwok_version()));
-        build_folder(&binaries.kwok, |staging| go_build("controlplane/kwok", &staging.join(KWOK.0), &[KWOK.1]))?;
+        build_folder(&binaries.kwok, |staging| go_build("controlplane/kwok", &staging.join(kwok), &[kwok_package]))?;
     }
     Ok(())
 }
 
-/// Waits until no other process builds.
+/// Locks the build folder, after waiting for a process that builds in it. Dropping the returned file releases the lock.
 pub(crate) fn lock() -> io::Result<File> {
     fs::create_dir_all(target_folder())?;
     let lock = File::create(target_folder().join("build.lock"))?;
@@ -210,13 +214,15 @@ pub(crate) fn lock() -> io::Result<File> {
     Ok(lock)
 }
 
-/// Builds into a temporary folder and renames it, so that an interrupted build leaves no folder that looks complete.
+/// Calls `build` with an empty temporary folder, and renames the folder to `folder` when the build has succeeded, so that an interrupted
+/// build leaves no folder that looks complete.
 pub(crate) fn build_folder(folder: &Path, build: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let start = Instant::now();
     // `with_extension` would cut the name at its last dot.
     let mut staging = folder.as_os_str().to_owned();
     staging.push(".part");
     let staging = PathBuf::from(staging);
+    // The folder of an interrupted build is removed; that there is none is no error.
     fs::remove_dir_all(&staging).or_else(|error| if staging.exists() { Err(error) } else { Ok(()) })?;
     fs::create_dir_all(&staging)?;
     build(&staging)?;
@@ -228,8 +234,8 @@ pub(crate) fn build_folder(folder: &Path, build: impl FnOnce(&Path) -> io::Resul
     Ok(())
 }
 
-/// Builds Go packages of Kubernetes, and sets their version: kubectl and clients parse it, and a build without the scripts of
-/// Kubernetes has v0.0.0.
+/// Builds Go packages, and sets the version of Kubernetes in them by flags of the linker, as its build scripts do. `go build` alone leaves
+/// v0.0.0, and kubectl and clients parse the version. `module` is the folder of the `go.mod`.
 fn go_build(module: &str, output: &Path, packages: &[&str]) -> io::Result<()> {
     let version = kubernetes_version();
     let mut parts = version.split('.');
@@ -240,7 +246,8 @@ fn go_build(module: &str, output: &Path, packages: &[&str]) -> io::Result<()> {
     go_build_stamped(module, output, packages, &stamps.join(" "))
 }
 
-/// Builds Go packages with flags for the linker. `module` is the folder of the `go.mod`.
+/// Builds Go packages as `output`, without cgo and without debug symbols. `stamps` are more flags of the linker (`-X name=value`), and
+/// `module` is the folder of the `go.mod`, relative to the package of these tests.
 pub(crate) fn go_build_stamped(module: &str, output: &Path, packages: &[&str], stamps: &str) -> io::Result<()> {
     let status = Command::new("go")
         .args(["build", "-trimpath", "-ldflags", &format!("-s -w {stamps}"), "-o"])

@@ -43,9 +43,9 @@ impl<E: std::fmt::Display> Outcome for Result<(), E> {
     }
 }
 
-/// Returns a case on its own sandbox, without a port and with a paused clock. If a real plane is selected, the case runs on the
-/// shared one. So it has to use its own namespaces ([`Plane::namespace`]) and unique names of cluster-scoped objects, and must
-/// not stop servers.
+/// Returns a test case on a sandbox (an API server in this process) of its own, without a port and with tokio's paused clock. If
+/// `OPGEN_PLANE` selects a control plane or a cluster, the case runs on one that cases share. So it has to use its own namespaces
+/// ([`Plane::namespace`]) and unique names of cluster-scoped objects, and must not stop servers.
 pub fn case<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -57,7 +57,7 @@ where
     }
 }
 
-/// Returns a case that needs a port, for programs, kubectl or probes. It runs on the shared plane.
+/// Returns a test case on the API server that such cases share, in real time and with a port, for programs, kubectl or probes.
 pub fn case_served<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -66,8 +66,8 @@ where
     case_prepared(name, || Ok(()), body)
 }
 
-/// Returns a case with buckets: in the process on its own sandbox with a paused clock, and those of a nats-server on the shared
-/// real plane. There it is ignored without nats-server, unless [`nats::REQUIRE`] is set.
+/// Returns a test case of operators that store objects in NATS key-value buckets. On a sandbox it is a plain [`case`], and its buckets are
+/// in memory. On a control plane it needs nats-server: if there is none, the case is ignored, or fails if [`nats::REQUIRE`] is set.
 pub fn case_with_buckets<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -80,7 +80,8 @@ where
     without_server.unwrap_or_else(|| case_prepared(name, || nats::find().map(drop), body))
 }
 
-/// Returns a case on the shared plane. `prepare` builds what the case needs, and is no part of the case, which has a time limit.
+/// Returns a test case on the API server that cases share. `prepare` builds the programs that the case needs, before the time limit of the
+/// case begins.
 fn case_prepared<F, R>(
     name: &str,
     prepare: impl FnOnce() -> Result<(), Missing> + Send + 'static,
@@ -99,7 +100,8 @@ where
     })
 }
 
-/// Returns a case on its own plane. On a paused clock it also has a [limit of real time](Options::real_time_limit).
+/// Returns a test case that starts an API server with these options for itself. If that is a sandbox on a paused clock, a watchdog also
+/// limits the [real time](Options::real_time_limit) of the case.
 pub fn case_on<F, R>(name: &str, options: Options, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -107,19 +109,20 @@ where
 {
     let (name, form) = (full_name(&options, name), options.form);
     let limit = options.is_inner().then_some(options.real_time_limit);
-    let on_plane = move || {
+    let run_case = move || {
         let runtime = runtime(&options);
         let plane = runtime.block_on(Plane::start(options)).map_err(|missing| missing.to_string())?;
         run(&runtime, body(Arc::new(plane)))
     };
     let thread_name = name.clone();
     trial(form, &name, move || match limit {
-        Some(limit) => watchdog::run(&thread_name, limit, on_plane),
-        None => on_plane(),
+        Some(limit) => watchdog::run(&thread_name, limit, run_case),
+        None => run_case(),
     })
 }
 
-/// Returns a case that needs Helm or kustomize. It starts its own API server, which listens on a port.
+/// Returns a test case that needs Helm or kustomize. It starts its own API server, which listens on a port. If the tools don't exist and
+/// can't be built, the case is ignored, or fails if [`REQUIRE`] is set.
 pub fn case_with_tools<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -142,7 +145,8 @@ where
     })
 }
 
-/// Returns a case that a sandbox can't run, for the reason `why`. It is ignored with a sandbox, and has its own plane otherwise.
+/// Returns a test case that a sandbox can't run, for the reason `why`. It is ignored if the sandbox is selected, and otherwise starts a
+/// control plane or cluster of its own.
 pub fn case_on_controlplane<F, R>(name: &str, why: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -151,7 +155,7 @@ where
     case_on_controlplane_with(name, why, Options::default(), body)
 }
 
-/// As [`case_on_controlplane`], with options.
+/// Returns a test case as [`case_on_controlplane`] does, which starts its API server with these options.
 pub fn case_on_controlplane_with<F, R>(
     name: &str,
     why: &str,
@@ -168,7 +172,8 @@ where
     }
 }
 
-/// Marks a case as long. It is ignored on a control plane: the sandbox runs it with all others, and the nightly run on a cluster.
+/// Returns a case that takes long, ignored if `OPGEN_PLANE` selects a control plane. It still runs on the sandbox, and each night on a
+/// cluster.
 pub fn long(case: Trial) -> Trial {
     match Form::from_environment() {
         Form::ControlPlane => case.with_kind("long; the nightly run has it on a cluster").with_ignored_flag(true),
@@ -176,7 +181,8 @@ pub fn long(case: Trial) -> Trial {
     }
 }
 
-/// Marks a case that takes minutes: with `OPGEN_PLANE=both` it is ignored on the sandbox, as the control plane runs it next.
+/// Returns a case that takes minutes. With `OPGEN_PLANE=both`, which runs all cases on the sandbox and then on a control plane, it is
+/// ignored on the sandbox.
 pub fn skip_sandbox_in_both(case: Trial) -> Trial {
     if Form::from_environment() == Form::Sandbox && std::env::var_os(BOTH).is_some() {
         return case.with_kind("the control plane runs it after the sandbox").with_ignored_flag(true);
@@ -184,8 +190,8 @@ pub fn skip_sandbox_in_both(case: Trial) -> Trial {
     case
 }
 
-/// Returns a case of the cluster course: it needs a scheduler, nodes and all controllers. It has its own cluster and may stop any
-/// part of it. With another form it is ignored.
+/// Returns a case of the cluster course (the test cases that need a scheduler, nodes and all controllers). It starts its own cluster, and
+/// may stop any part of it. If `OPGEN_PLANE` does not select a cluster, the case is ignored.
 pub fn case_on_cluster<F, R>(name: &str, options: Options, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -199,7 +205,8 @@ where
     })
 }
 
-/// Returns a case of the cluster course that needs Argo CD and Flux. It has its own cluster, and starts them there.
+/// Returns a case of the cluster course (the test cases that need a whole cluster) that needs Argo CD and Flux. It has its own cluster, and
+/// starts Argo CD and Flux there itself.
 pub fn case_with_cd_systems<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -207,7 +214,7 @@ where
 {
     let options = Options { form: Form::Cluster, ..Options::served() };
     course(name, move || {
-        // The builds are no part of the case, which has a time limit.
+        // Builds the programs that are missing, before the time limit of the case begins.
         cd_systems::availability().map_err(|missing| missing.to_string())?;
         cd_systems::find().map_err(|missing| missing.to_string())?;
         tools::find().map_err(|missing| missing.to_string())?;
@@ -217,8 +224,8 @@ where
     })
 }
 
-/// Returns a case of the cluster course on a cluster that these cases share, one at a time, each in its own namespaces. It may
-/// define kinds and remove them, and stop servers if it starts them again.
+/// Returns a case of the cluster course (the test cases that need a whole cluster) on one cluster that these cases share. They run one at a
+/// time, each in its own namespaces. A case may create and delete CustomResourceDefinitions, and stop servers if it starts them again.
 pub fn case_on_shared_cluster<F, R>(name: &str, body: impl FnOnce(Arc<Plane>) -> F + Send + 'static) -> Trial
 where
     F: Future<Output = R>,
@@ -231,7 +238,8 @@ where
     })
 }
 
-/// Returns a case of the cluster course. One of them runs at a time, since each uses the whole machine.
+/// Returns a case of the cluster course (the test cases that need a whole cluster), ignored if `OPGEN_PLANE` does not select a cluster. The
+/// lock `ALONE` lets one of these cases run at a time, since each uses the whole machine.
 fn course(name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
     let name = format!("{COURSE}{name}");
     if Form::from_environment() != Form::Cluster {
@@ -253,14 +261,14 @@ const COURSE: &str = "course::";
 
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// The `main` of a suite: runs the cases that the command line selects, then stops the shared planes. With `OPGEN_PLANE=both`,
-/// the program runs itself once for each form and once for the cluster course.
+/// Runs the test cases that the command line selects, as the `main` of a test program, and then stops the servers that they shared. With
+/// `OPGEN_PLANE=both`, the program runs itself for the sandbox, for a control plane, and for the cases that need a cluster.
 pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
     if Form::is_both_selected() {
         return run_both();
     }
     if is_required() {
-        // Build now, so that no case waits for the build or runs beside it. If it fails, the cases report the error.
+        // Builds the programs now, so that no case waits for the build or runs beside it. If it fails, the cases report the error.
         let _ = binaries::find(Form::from_environment());
     }
     if nats::is_required() && Form::from_environment() != Form::Sandbox {
@@ -279,14 +287,15 @@ pub fn run_suites(cases: Vec<Trial>) -> ExitCode {
     conclusion.exit_code()
 }
 
-/// Returns the number of cases that run at a time: they mostly wait for servers and for time to pass, more so on a real API server. The cases
-/// of the cluster course run one at a time anyway.
+/// Returns the number of cases that run at a time: several for each core, since they mostly wait for servers and for time to pass, more so
+/// with a real API server. A lock lets the cases of the cluster course run one at a time in any case.
 fn default_threads() -> Option<usize> {
     let for_each_core = if Form::from_environment() == Form::Sandbox { 3 } else { 5 };
     std::thread::available_parallelism().ok().map(|cores| cores.get() * for_each_core)
 }
 
-/// Runs this program again for each form, one after the other.
+/// Runs this program again, with the same arguments, for each of the three values of `OPGEN_PLANE`, one after the other. All three run, and
+/// the result is a failure if one of them fails.
 fn run_both() -> ExitCode {
     let succeeds = |plane: &str| {
         let program = std::env::current_exe().expect("this program's path");
@@ -298,14 +307,15 @@ fn run_both() -> ExitCode {
     if successes.iter().all(|success| *success) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Returns a case for a form. A case that needs a real plane is ignored without Go and without assets; the kind of the trial
-/// shows the reason.
+/// Returns a test case that runs `body` and records its duration. A case that needs a control plane or cluster, whose programs don't exist
+/// and can't be built, is ignored, or fails if [`REQUIRE`] is set.
 pub fn trial(form: Form, name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
     let measured_name = name.to_owned();
     unmeasured_trial(form, name, move || durations::measured(measured_name, body))
 }
 
-/// Does the same as [`trial`], without a record of the duration.
+/// Returns a test case that runs `body`. If the case needs a control plane or cluster whose programs don't exist and can't be built, it is
+/// ignored, or fails if [`REQUIRE`] is set. The kind of the trial, which the list of cases shows, is the reason.
 fn unmeasured_trial(form: Form, name: &str, body: impl FnOnce() -> Result<(), Failed> + Send + 'static) -> Trial {
     match binaries::availability(form) {
         Err(missing) if form != Form::Sandbox => {
@@ -322,8 +332,8 @@ fn is_required() -> bool {
     std::env::var_os(REQUIRE).is_some_and(|value| value != "0")
 }
 
-/// Returns `sandbox::NAME`, `sandbox::served::NAME`, `controlplane::NAME` or `cluster::NAME`, so that a filter can select the
-/// fast cases.
+/// Returns the name of a case with the API server that it runs on as prefix: `sandbox::NAME`, `sandbox::served::NAME` for a sandbox with a
+/// port, `controlplane::NAME` or `cluster::NAME`. So a filter can select the fast cases.
 fn full_name(options: &Options, name: &str) -> String {
     match options.form {
         Form::Sandbox if options.served => format!("{}::served::{name}", options.form),
@@ -339,7 +349,8 @@ fn missing_message(missing: &Missing) -> String {
     )
 }
 
-/// Returns a multi-threaded runtime, as operators have. For a sandbox inside the runtime, it has one thread and a paused clock.
+/// Returns the tokio runtime of a case. It has several threads, as the runtime of an operator. For a sandbox that is a part of the runtime
+/// (not served on a port), it has one thread and a paused clock.
 fn runtime(options: &Options) -> Runtime {
     let runtime = if options.is_inner() {
         Builder::new_current_thread().enable_all().start_paused(true).build()
@@ -349,6 +360,7 @@ fn runtime(options: &Options) -> Runtime {
     runtime.expect("a tokio runtime")
 }
 
+/// Runs the body of a case, and returns its result. It fails if the body takes longer than `LIMIT` by the clock of the runtime.
 fn run<R: Outcome>(runtime: &Runtime, body: impl Future<Output = R>) -> Result<(), Failed> {
     let limited = async { tokio::time::timeout(LIMIT, body).await };
     match runtime.block_on(limited) {
@@ -366,12 +378,12 @@ static SHARED: SharedPlane = Mutex::new(None);
 /// for all namespaces.
 static SHARED_BY_COURSE: SharedPlane = Mutex::new(None);
 
-/// Returns the plane that cases share; the first call starts it.
+/// Returns the API server that cases share. The first call starts it, and other callers wait until it is ready.
 fn shared(plane: &SharedPlane, runtime: &Runtime) -> Result<Arc<Plane>, Failed> {
-    let mut shared = plane.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(plane) = &*shared {
+    let mut started = plane.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(plane) = &*started {
         return Ok(plane.clone());
     }
     let plane = runtime.block_on(Plane::start(Options::served())).map_err(|missing| missing.to_string())?;
-    Ok(shared.insert(Arc::new(plane)).clone())
+    Ok(started.insert(Arc::new(plane)).clone())
 }

@@ -20,8 +20,8 @@ use crate::{
     wait::{self, PATIENCE},
 };
 
-/// Applies all definitions in a folder, with those in the folders below it, and waits until the API server lists their kinds: a controller
-/// that misses one at its start ends.
+/// Applies the CustomResourceDefinitions in the YAML files of a folder and of its subfolders, and waits until the API server lists all of
+/// their kinds: a controller of Argo CD or Flux ends if a kind is missing at its start.
 async fn apply_definitions(plane: &Plane, folder: &Path) {
     let mut kinds = Vec::new();
     for file in yaml_files(folder) {

@@ -28,7 +28,8 @@ pub(crate) struct Authority {
 }
 
 impl Authority {
-    /// Generates all files for an API server on `port` of the loopback address.
+    /// Writes the files that an API server on `port` of the loopback address needs: the certificates of an authority and of the server, the
+    /// key of ServiceAccount tokens, and a file with a static token for each administrator, such as `ADMIN`.
     pub(crate) fn new(folder: &Path, port: u16) -> Self {
         let pair = || KeyPair::generate().expect("a key pair");
         let mut params = CertificateParams::new(Vec::new()).expect("parameters of the authority");
@@ -40,19 +41,20 @@ impl Authority {
         let params = CertificateParams::new(names).expect("parameters of the server");
         let certificate = params.signed_by(&server, &authority).expect("the server's certificate");
 
-        let written = Self {
+        let files = Self {
             folder: folder.to_owned(),
             server: format!("https://127.0.0.1:{port}"),
             certificate: authority.der().to_vec(),
         };
-        written.write("ca.crt", &authority.pem());
-        written.write("apiserver.crt", &certificate.pem());
-        written.write("apiserver.key", &server.serialize_pem());
-        written.write("accounts.key", &accounts.serialize_pem());
-        written.write("accounts.pub", &accounts.public_key_pem());
-        let line = |user| format!("{},{user},{user},system:masters\n", written.token(user));
-        written.write("tokens.csv", &[ADMIN, CONTROLLERS, KUBELET, SCHEDULER, AUDITOR].map(line).concat());
-        written
+        files.write("ca.crt", &authority.pem());
+        files.write("apiserver.crt", &certificate.pem());
+        files.write("apiserver.key", &server.serialize_pem());
+        files.write("accounts.key", &accounts.serialize_pem());
+        files.write("accounts.pub", &accounts.public_key_pem());
+        // Token, name and uid of the user, and the group.
+        let line = |user| format!("{},{user},{user},system:masters\n", files.token(user));
+        files.write("tokens.csv", &[ADMIN, CONTROLLERS, KUBELET, SCHEDULER, AUDITOR].map(line).concat());
+        files
     }
 
     /// Returns the access of a user of the token file.
@@ -60,7 +62,7 @@ impl Authority {
         self.access(user, &self.token(user), "default")
     }
 
-    /// Returns the access of a user with its own token, and writes the kubeconfig.
+    /// Writes a kubeconfig with a user's token, and returns the access of that user by HTTPS.
     pub(crate) fn access(&self, user: &str, token: &str, namespace: &str) -> Access {
         // JSON is valid YAML, and both kubectl and kube accept it.
         let kubeconfig = json!({
@@ -156,7 +158,7 @@ impl Access {
         &self.https().kubeconfig
     }
 
-    /// Returns the kubeconfig with the certificate of the authority in it, for a Secret.
+    /// Returns the text of the kubeconfig, for a Secret: it contains the certificate of the authority, in place of the path of its file.
     ///
     /// # Panics
     /// If the plane has no port, as for [`Access::kubeconfig`].
@@ -221,7 +223,7 @@ impl Access {
 }
 
 impl Https {
-    /// Returns the configuration without the retries of kube, so that a test sees each response.
+    /// Returns the configuration of a client with the token. The client repeats no request, so that a test sees each response.
     fn config(&self) -> Config {
         let mut config = Config::new(self.server.parse().expect("the server's URL"));
         config.root_cert = Some(vec![self.authority.clone()]);

@@ -22,7 +22,8 @@ pub fn differences(real: &Value, sandbox: &Value) -> Vec<Difference> {
     found
 }
 
-/// Adds the differences between two values, and recursively between their fields and items.
+/// Compares a value of the real API server with the one of the sandbox at the same path, and adds each difference to `found`. Objects are
+/// compared by field and arrays by index, recursively; `None` stands for a missing field or item.
 fn compare(path: &str, real: Option<&Value>, sandbox: Option<&Value>, found: &mut Vec<Difference>) {
     match (real, sandbox) {
         (Some(Value::Object(left)), Some(Value::Object(right))) => {
@@ -30,13 +31,14 @@ fn compare(path: &str, real: Option<&Value>, sandbox: Option<&Value>, found: &mu
             keys.sort();
             keys.dedup();
             for key in keys {
+                // A key in a JSON pointer.
                 let path = format!("{path}/{}", key.replace('~', "~0").replace('/', "~1"));
                 compare(&path, left.get(key), right.get(key), found);
             }
         }
         (Some(Value::Array(left)), Some(Value::Array(right))) => {
-            for at in 0..left.len().max(right.len()) {
-                compare(&format!("{path}/{at}"), left.get(at), right.get(at), found);
+            for index in 0..left.len().max(right.len()) {
+                compare(&format!("{path}/{index}"), left.get(index), right.get(index), found);
             }
         }
         (real, sandbox) if real == sandbox => {}
@@ -47,8 +49,9 @@ fn compare(path: &str, real: Option<&Value>, sandbox: Option<&Value>, found: &mu
 }
 
 impl fmt::Display for Difference {
+    /// Displays the path and, on a line each, the value of the real server and of the sandbox.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let show = |side: &Option<Value>| side.as_ref().map_or_else(|| "(nothing)".to_owned(), short);
+        let show = |value: &Option<Value>| value.as_ref().map_or_else(|| "(nothing)".to_owned(), short);
         write!(f, "{}\n      real    {}\n      sandbox {}", self.path, show(&self.real), show(&self.sandbox))
     }
 }
@@ -65,15 +68,17 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// Whether a text matches a pattern in which `*` matches anything.
+/// Returns whether a whole text matches a pattern in which `*` matches any characters, or none.
 pub fn fits(pattern: &str, text: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(mut rest) = text.strip_prefix(pieces.next().unwrap_or_default()) else { return false };
     let mut pieces: Vec<_> = pieces.collect();
+    // A pattern without `*` has only one piece, which has to be the whole text.
     let Some(last) = pieces.pop() else { return rest.is_empty() };
+    // Each piece between two `*` matches at its first occurrence.
     for piece in pieces {
         match rest.find(piece) {
-            Some(at) => rest = &rest[at + piece.len()..],
+            Some(start) => rest = &rest[start + piece.len()..],
             None => return false,
         }
     }

@@ -21,7 +21,8 @@ pub(crate) fn measured(name: String, body: impl FnOnce() -> Result<(), Failed>) 
     result
 }
 
-/// Prints the slowest cases, slowest first. Several cases run at once, so the sum exceeds the duration of the run.
+/// Prints the slowest cases, slowest first, and the sum of the durations of all cases. It exceeds the duration of the run, since several
+/// cases run at once. Prints nothing if only a few cases ran.
 #[expect(clippy::print_stdout, reason = "the list is a part of the output of a run")]
 pub(crate) fn print_slowest() {
     let mut durations = DURATIONS.lock().unwrap_or_else(PoisonError::into_inner);

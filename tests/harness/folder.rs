@@ -25,8 +25,8 @@ impl Folder {
         Self::try_new(parent).unwrap_or_else(|error| panic!("no folder can be made in {}: {error}", parent.display()))
     }
 
-    /// Creates the folder under a lock of the parent, so that a new folder without a lock file is not mistaken for that of a dead
-    /// process.
+    /// Removes the folders of dead processes, and creates a folder with a locked file in it. The parent is locked meanwhile, so that
+    /// another process does not take the new folder, while its file is missing, for that of a dead process.
     fn try_new(parent: &Path) -> io::Result<Self> {
         fs::create_dir_all(parent)?;
         let parent_lock = File::create(parent.join("lock"))?;
@@ -47,6 +47,7 @@ impl Folder {
 
     /// Removes the folders of killed processes at the end of a suite, since the next start may come much later.
     pub(crate) fn remove_abandoned(parent: &Path) {
+        // The creation of a folder removes them, and the drop removes the new folder.
         drop(Self::try_new(parent));
     }
 
@@ -56,6 +57,7 @@ impl Folder {
 }
 
 impl Drop for Folder {
+    /// Removes the folder, unless `OPGEN_KEEP_PLANES` is set.
     fn drop(&mut self) {
         if std::env::var_os(KEEP).is_none() {
             let _ = fs::remove_dir_all(&self.path);
@@ -63,12 +65,14 @@ impl Drop for Folder {
     }
 }
 
-/// Removes the folders whose processes have ended: their locks are free.
+/// Removes the folders whose processes have ended, unless `OPGEN_KEEP_PLANES` is set. A process holds a lock on the file `lock` in its
+/// folder until it ends.
 fn remove_abandoned(parent: &Path) {
     if std::env::var_os(KEEP).is_some() {
         return;
     }
     for folder in fs::read_dir(parent).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        // A folder without the file belongs to a process that ended before it created the file.
         let abandoned = File::open(folder.join("lock")).map_or(folder.is_dir(), |lock| lock.try_lock().is_ok());
         if abandoned {
             let _ = fs::remove_dir_all(&folder);

@@ -4,16 +4,18 @@
 /// the program for the empty string, and that of a subcommand for its words. If the help text lists no subcommands, the result is one
 /// empty string.
 pub fn subcommands(help: &dyn Fn(&str) -> String) -> Vec<String> {
-    below(help, "")
+    leaf_subcommands(help, "")
 }
 
-fn below(help: &dyn Fn(&str) -> String, above: &str) -> Vec<String> {
-    let text = help(above);
+/// Returns the subcommands below the subcommand `parent` that have none themselves; `parent` alone if its help text lists none. The list of
+/// subcommands stands between the line `Commands:` and the next empty line.
+fn leaf_subcommands(help: &dyn Fn(&str) -> String, parent: &str) -> Vec<String> {
+    let text = help(parent);
     let listed = text.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let names = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).filter(|name| !name.is_empty());
-    let found: Vec<_> =
-        names.filter(|name| *name != "help").flat_map(|name| below(help, format!("{above} {name}").trim())).collect();
-    if found.is_empty() { vec![above.to_owned()] } else { found }
+    let children = names.filter(|name| *name != "help").map(|name| format!("{parent} {name}").trim().to_owned());
+    let leaves: Vec<_> = children.flat_map(|child| leaf_subcommands(help, &child)).collect();
+    if leaves.is_empty() { vec![parent.to_owned()] } else { leaves }
 }
 
 /// Returns the options in a help text that take the path of a file or of a folder, such as `--path`. Their values are named `DIR`,

@@ -13,7 +13,7 @@ pub fn run(plane: &Plane, access: &Access, args: &[&str]) -> Output {
     run_with_input(plane, access, args, "")
 }
 
-/// As [`run`], with `input` as standard input, for `-f -`.
+/// Runs kubectl with `args` as the user of `access`, with `input` as its standard input, for `-f -`. Returns its output.
 #[track_caller]
 pub fn run_with_input(plane: &Plane, access: &Access, args: &[&str], input: &str) -> Output {
     let mut command = plane.binaries().command("kubectl");
@@ -51,10 +51,10 @@ pub fn apply(plane: &Plane, yaml: &str) -> String {
     warnings
 }
 
-/// Returns the output of kubectl.
+/// Returns the standard output of a run of kubectl with `args`.
 ///
 /// # Panics
-/// With its errors, if it fails.
+/// With the standard error of kubectl, if it failed.
 #[track_caller]
 fn text(args: &[&str], output: Output) -> String {
     let out = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -46,45 +46,51 @@ impl Kubelet {
 }
 
 impl Drop for Kubelet {
+    /// Ends the thread and waits for its end.
     fn drop(&mut self) {
         drop(self.stop.take());
         self.thread.take().map(JoinHandle::join);
     }
 }
 
+/// Registers the node, and then watches all Pods and handles each of them, up to 16 at a time.
 async fn run(client: Client) {
     register(&client).await;
     let pods = watcher(Api::<Pod>::all(client.clone()), watcher::Config::default()).default_backoff().applied_objects();
-    // An error of the watch ends when the server is available again.
+    // An error of the watch is ignored: the watch starts again until the server is available.
     let pods = pods.filter_map(|event| std::future::ready(event.ok()));
     pods.for_each_concurrent(16, |pod| handle_pod(&client, pod)).await;
 }
 
-/// Writes the status of a Pod, or confirms its deletion if it is being deleted.
+/// Writes the next status of a Pod, by the scenario in its annotation. Deletes a Pod that has a deletionTimestamp with a grace period of 0,
+/// as a kubelet does when the containers have ended. Repeats the write until it succeeds.
 async fn handle_pod(client: &Client, pod: Pod) {
     let pods = Api::<Pod>::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
     let json = serde_json::to_value(&pod).expect("a Pod as JSON");
     let (name, status) = (pod.name_any(), pod_status::next_status(&json));
     let deleted = pod.metadata.deletion_timestamp.is_some();
+    // Nothing to write: the Pod has the last status of its scenario, or stays pending.
     if !deleted && status.is_none() {
         return;
     }
     let patch = Patch::Merge(json!({"status": status}));
     wait::until(format!("the kubelet's write to the Pod {name} succeeds"), OUTAGE, async || {
-        let answer = if deleted {
+        let result = if deleted {
             pods.delete(&name, &DeleteParams::default().grace_period(0)).await.map(drop)
         } else {
             pods.patch_status(&name, &PatchParams::default(), &patch).await.map(drop)
         };
-        match answer {
+        match result {
+            // The Pod is gone.
             Err(kube::Error::Api(refusal)) if refusal.code == 404 => Ok(()),
-            answer => answer.map_err(|error| error.to_string()),
+            result => result.map_err(|error| error.to_string()),
         }
     })
     .await;
 }
 
-/// Creates the node, and removes the taint that admission adds to every new node.
+/// Creates the Node, removes the taint that admission adds to every new Node, and reports the Node as ready. Errors are ignored, since the
+/// Node may exist already.
 async fn register(client: &Client) {
     let nodes = Api::<Node>::all(client.clone());
     let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}});

@@ -28,14 +28,14 @@ pub struct LeadReport {
 struct Holding {
     /// The index of the current term.
     term: Option<usize>,
-    /// The writes of the Lease since the last one that succeeded whose outcome is unknown.
-    claims: Vec<Claim>,
-    /// The writes of other objects since the first of them.
-    undecided: Vec<Entry>,
+    /// The writes of the Lease with an unknown outcome since the last one that succeeded.
+    uncertain: Vec<UncertainLeaseWrite>,
+    /// The writes of other objects since the first uncertain write of the Lease. They are checked when the holder in that time is known.
+    unchecked: Vec<Entry>,
 }
 
-/// A write of the Lease whose outcome is unknown.
-struct Claim {
+/// A write of the Lease whose response is no success and no code from 400 to 499: the server may have stored it.
+struct UncertainLeaseWrite {
     user: String,
     identity: String,
     received: Timestamp,
@@ -92,7 +92,8 @@ impl Term {
 }
 
 impl LeadReport {
-    /// Checks all writes of these users against the writes of the Lease with this name.
+    /// Finds the terms (the times in which one process held the Lease) in the audit log, and checks that each write of these users was
+    /// received in a term of its user.
     ///
     /// The check is strict: a term begins when the server *receives* the write that takes the Lease, and ends when the server
     /// receives the release or the write that takes it for another process. Only a response with a code from 400 to 499 shows that
@@ -105,12 +106,13 @@ impl LeadReport {
         let entries = entries.as_received();
         for entry in entries.iter().filter(|entry| users.contains(&entry.user) && is_effective(entry)) {
             if is_of_lease(entry, namespace, lease) {
-                report.on_lease(entry, &mut holding);
+                report.on_lease_write(entry, &mut holding);
             } else {
                 report.on_write(entry, &mut holding);
             }
         }
-        report.decide(None, &mut holding);
+        // After an uncertain write of the Lease at the end of the log nobody is known to hold it.
+        report.check_unchecked(None, &mut holding);
         if !report.violations.is_empty() {
             let is_shown = |entry: &&Entry| entry.is_write() && is_of_lease(entry, namespace, lease);
             let show = |entry: &Entry| format!("{} {entry} {:?}", entry.received, entry.holder);
@@ -125,20 +127,23 @@ impl LeadReport {
         entries.iter().map(|entry| entry.user.clone()).collect()
     }
 
-    /// Follows the holder of the Lease.
-    fn on_lease(&mut self, entry: &Entry, holding: &mut Holding) {
+    /// Updates the current term by a write of the Lease. A success starts, continues or ends a term. After a response that leaves open
+    /// whether the server stored the write, the other writes are checked when the next success shows who held the Lease.
+    fn on_lease_write(&mut self, entry: &Entry, holding: &mut Holding) {
         let identity = entry.holder.as_deref().expect("the audit policy keeps the bodies of Leases");
         let received = time(&entry.received);
         if !(200..300).contains(&entry.code) {
-            // It may have been stored, so nobody is known to hold the Lease until the next write.
-            let is_own = holding.term.is_some_and(|term| self.terms[term].user == entry.user);
-            if !is_own || identity.is_empty() || !holding.claims.is_empty() {
-                holding.claims.push(Claim { user: entry.user.clone(), identity: identity.to_owned(), received });
+            // A renewal by the holder changes nothing, stored or not, unless another write may have taken the Lease from it.
+            let is_by_holder = holding.term.is_some_and(|term| self.terms[term].user == entry.user);
+            if !is_by_holder || identity.is_empty() || !holding.uncertain.is_empty() {
+                let (user, identity) = (entry.user.clone(), identity.to_owned());
+                holding.uncertain.push(UncertainLeaseWrite { user, identity, received });
             }
             return;
         }
         let holder = self.holder_before(identity, holding);
-        self.decide(holder, holding);
+        self.check_unchecked(holder, holding);
+        // A write without a holder releases the Lease.
         if identity.is_empty() {
             if let Some(term) = holding.term.take() {
                 self.terms[term].released = Some(received);
@@ -152,40 +157,43 @@ impl LeadReport {
         holding.term = self.terms.len().checked_sub(1);
     }
 
-    /// Returns the term that was the current one before a successful write of the Lease by this process. The server accepts only a
-    /// write of the version that the process knows: so if the holder writes, no claim of another process was stored before, and if
-    /// another process writes as the holder, its claim was.
+    /// Returns the index of the term that was current before a successful write of the Lease with the holder `identity`; `None` if nobody
+    /// is known to have held the Lease. The server accepts a write only with the resourceVersion that the process knows. So a renewal by
+    /// the current holder shows that no uncertain write of another process was stored. A process that succeeds after an uncertain write of
+    /// its own has held the Lease since that write, which starts a term.
     fn holder_before(&mut self, identity: &str, holding: &Holding) -> Option<usize> {
-        let claim = holding.claims.iter().find(|claim| claim.identity == identity && !identity.is_empty());
-        match (holding.term, claim) {
+        let stored = holding.uncertain.iter().find(|write| write.identity == identity && !identity.is_empty());
+        match (holding.term, stored) {
             (Some(term), _) if self.terms[term].identity == identity => Some(term),
-            (_, Some(claim)) => {
-                self.terms.push(Term::new(&claim.user, identity, claim.received));
+            (_, Some(write)) => {
+                self.terms.push(Term::new(&write.user, identity, write.received));
                 Some(self.terms.len() - 1)
             }
-            (term, None) => term.filter(|_| holding.claims.is_empty()),
+            (term, None) => term.filter(|_| holding.uncertain.is_empty()),
         }
     }
 
-    /// Checks the writes since the first claim, now that the holder in that time is known.
-    fn decide(&mut self, holder: Option<usize>, holding: &mut Holding) {
-        holding.claims.clear();
-        for entry in std::mem::take(&mut holding.undecided) {
+    /// Checks the writes since the first uncertain write of the Lease, now that `holder`, the index of the term in that time, is known.
+    fn check_unchecked(&mut self, holder: Option<usize>, holding: &mut Holding) {
+        holding.uncertain.clear();
+        for entry in std::mem::take(&mut holding.unchecked) {
             self.check(&entry, holder);
         }
     }
 
-    /// Checks a write of a replica, at once if it is known who holds the Lease.
+    /// Counts a write of an object other than the Lease, and checks it. After an uncertain write of the Lease it is checked later, when a
+    /// successful write shows who held the Lease.
     fn on_write(&mut self, entry: &Entry, holding: &mut Holding) {
         self.writes += 1;
-        if holding.claims.is_empty() {
+        if holding.uncertain.is_empty() {
             self.check(entry, holding.term);
         } else {
-            holding.undecided.push(entry.clone());
+            holding.unchecked.push(entry.clone());
         }
     }
 
-    /// Checks that a write of a replica is part of its term.
+    /// Extends the term with the index `holder` by a write of its user. Records a violation if another user sent the write, or if nobody
+    /// held the Lease.
     fn check(&mut self, entry: &Entry, holder: Option<usize>) {
         let (received, answered) = (time(&entry.received), time(&entry.answered));
         let holder = holder.map(|term| &mut self.terms[term]);
@@ -202,7 +210,8 @@ impl LeadReport {
         }
     }
 
-    /// Returns the handovers with the terms before and after them.
+    /// Returns each change from one term (the time in which one process held the Lease) to the next one, with the earlier and the later
+    /// term.
     pub fn handovers(&self) -> impl Iterator<Item = (Handover, &Term, &Term)> {
         self.terms.windows(2).map(|pair| {
             let (earlier, later) = (&pair[0], &pair[1]);
@@ -220,10 +229,12 @@ impl LeadReport {
         self.handovers().map(|(_, earlier, later)| between(earlier.last_seen, later.acquired)).collect()
     }
 
-    /// Returns these times for one kind of handover. A release counts from the release itself.
+    /// Returns the times without a leader for one kind of handover. After a release, the time begins with the release.
     pub fn gaps_after(&self, kind: Handover) -> Spread {
         let handovers = self.handovers().filter(|(handover, ..)| *handover == kind);
-        handovers.map(|(_, one, other)| between(one.released.unwrap_or(one.last_seen), other.acquired)).collect()
+        handovers
+            .map(|(_, earlier, later)| between(earlier.released.unwrap_or(earlier.last_seen), later.acquired))
+            .collect()
     }
 
     /// Returns the times from the last write of a holder to the start of the next term, if the Lease expired. A short time is a
@@ -238,9 +249,10 @@ impl LeadReport {
         self.handovers().filter(|(_, earlier, later)| earlier.last_answer > Some(later.acquired)).count()
     }
 
-    /// Returns the term that followed when the holder ended at a time, with the time that passed until then; `None` if this user
-    /// did not hold the Lease then.
+    /// Returns the term that followed after the process of `user`, which held the Lease, had ended at the time `ended`, and the time from
+    /// the end to the start of that term. Returns `None` if another user held the Lease at that time, or if no term followed.
     pub fn successor(&self, user: &str, ended: Timestamp) -> Option<(Duration, &Term)> {
+        // The last term that began before the end.
         let index = self.terms.iter().rposition(|term| term.acquired <= ended)?;
         let (term, next) = (&self.terms[index], self.terms.get(index + 1)?);
         let held = term.user == user && term.released.is_none_or(|released| released >= ended);
@@ -248,8 +260,9 @@ impl LeadReport {
     }
 }
 
-/// Displays the figures, and each violation on a line of its own.
 impl fmt::Display for LeadReport {
+    /// Displays the figures, then each write outside a term of its user on a line of its own, and if there are any, each write of the
+    /// Lease.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let replicas: BTreeSet<_> = self.terms.iter().map(|term| &term.user).collect();
         writeln!(f, "{} terms of {} replicas, {} writes", self.terms.len(), replicas.len(), self.writes)?;

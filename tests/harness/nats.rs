@@ -22,8 +22,8 @@ use libtest_mimic::Trial;
 /// The environment variable that makes cases fail, instead of being ignored, if there is no nats-server.
 pub const REQUIRE: &str = "OPGEN_REQUIRE_NATS";
 
-/// Returns what stands for a case that can't run without nats-server; `None` if there is one. It is ignored, or fails if [`REQUIRE`] is
-/// set. The kind of the trial shows the reason.
+/// Returns a trial in place of the test case `name` if nats-server does not exist and can't be built; otherwise `None`. The trial is
+/// ignored, or fails if [`REQUIRE`] is set. Its kind, which the list of cases shows, is the reason.
 pub fn case_without_server(name: &str) -> Option<Trial> {
     let why = availability().err()?.to_string();
     let kind = why.clone();

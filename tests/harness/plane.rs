@@ -67,7 +67,8 @@ enum Server {
 }
 
 impl Plane {
-    /// Starts a plane, and waits until `/readyz` succeeds and the `default` namespace has its ServiceAccount.
+    /// Starts the API server of a test, a sandbox in this process or real servers, and waits until `/readyz` succeeds and the `default`
+    /// namespace has its ServiceAccount.
     ///
     /// # Errors
     /// [`Missing`] if the programs don't exist and can't be built. The sandbox needs none.
@@ -98,7 +99,8 @@ impl Plane {
         Self { admin: inner.admin(), server: Server::Inner(inner), files: None, binaries: OnceLock::new(), options }
     }
 
-    /// Starts the servers of a plane that listens on a port.
+    /// Starts an API server that listens on a port: the sandbox, or etcd, kube-apiserver and kube-controller-manager. A cluster also gets a
+    /// scheduler and nodes, and a control plane a simulated kubelet.
     async fn on_a_port(options: Options) -> Result<Self, Missing> {
         let files = PlaneFiles::new();
         let (folder, port) = (&files.folder, files.port.number);
@@ -144,8 +146,8 @@ impl Plane {
         self.admin.kubeconfig()
     }
 
-    /// Waits until a ServiceAccount exists, and returns its access, with the rights that RBAC grants to it. The access has a token
-    /// from a TokenRequest, except in the sandbox inside this process, which needs none.
+    /// Waits until a ServiceAccount exists, and returns its access to the API server, with the rights that RBAC grants to it. The access
+    /// has a token from a TokenRequest, which is valid for a day; a sandbox without a port needs no token.
     pub async fn service_account(&self, namespace: &str, name: &str) -> Access {
         self.until_account_exists(namespace, name).await;
         if let Server::Inner(inner) = &self.server {
@@ -157,9 +159,9 @@ impl Plane {
             status: None,
         };
         let accounts = Api::<ServiceAccount>::namespaced(self.client(), namespace);
-        let answer = accounts.create_token_request(name, &PostParams::default(), &request).await;
-        let answer = answer.unwrap_or_else(|error| panic!("no token for {namespace}/{name}: {error}"));
-        let token = answer.status.and_then(|status| status.token).expect("a token in the answer");
+        let response = accounts.create_token_request(name, &PostParams::default(), &request).await;
+        let response = response.unwrap_or_else(|error| panic!("no token for {namespace}/{name}: {error}"));
+        let token = response.status.and_then(|status| status.token).expect("a token in the answer");
         self.files().authority.access(&format!("system:serviceaccount:{namespace}:{name}"), &token, namespace)
     }
 
@@ -174,7 +176,7 @@ impl Plane {
         name
     }
 
-    /// Returns the audit log entries of all requests that were answered before this call.
+    /// Returns an entry for each request that the API server answered before this call, with its user, verb, target and response code.
     pub async fn audit(&self) -> Entries {
         match &self.server {
             Server::Inner(inner) => inner.audit(),
@@ -182,7 +184,8 @@ impl Plane {
         }
     }
 
-    /// Returns the time of the server: the time of the machine, or the clock of a sandbox inside the runtime of its case.
+    /// Returns the time by the clock of the API server: the clock of the machine, or for a sandbox without a port the clock of the sandbox,
+    /// which moves with tokio's clock.
     pub fn now(&self) -> Timestamp {
         match &self.server {
             Server::Inner(inner) => inner.sandbox.now(),
@@ -190,8 +193,8 @@ impl Plane {
         }
     }
 
-    /// Restarts kube-controller-manager. Its garbage collector discovers new kinds only at its start and every 30 s; the one of
-    /// the sandbox knows them at once.
+    /// Restarts kube-controller-manager, so that its garbage collector discovers new kinds now and not within 30 s. For a sandbox it does
+    /// nothing, since the garbage collector of a sandbox knows new kinds at once.
     pub fn restart_controller_manager(&self) {
         if let Server::Programs(programs) = &self.server {
             let files = self.files();
@@ -199,7 +202,7 @@ impl Plane {
         }
     }
 
-    /// Returns the names and ids of the processes of this plane; none for a sandbox.
+    /// Returns the name and id of each process of a control plane or cluster; none for a sandbox.
     pub fn processes(&self) -> Vec<(&'static str, u32)> {
         match &self.server {
             Server::Programs(programs) => programs.processes(),
@@ -207,7 +210,7 @@ impl Plane {
         }
     }
 
-    /// Returns the last lines of the output of a program of this plane; an empty text for a sandbox.
+    /// Returns the last lines of the output of a program, such as `kube-apiserver`; an empty text for a sandbox.
     pub fn log_tail(&self, program: &str, lines: usize) -> String {
         let Server::Programs(_) = &self.server else { return String::new() };
         let log = self.files().folder.path().join(format!("{program}.log"));
@@ -216,7 +219,7 @@ impl Plane {
         all[all.len().saturating_sub(lines)..].join("\n")
     }
 
-    /// Returns the programs of Kubernetes, including kubectl.
+    /// Returns the folders of the programs of Kubernetes, including kubectl. The first call builds missing programs.
     ///
     /// # Panics
     /// If they don't exist and can't be built.
@@ -226,7 +229,7 @@ impl Plane {
         })
     }
 
-    /// Waits until a ServiceAccount exists.
+    /// Waits until a ServiceAccount exists, and panics at once if a server of the test has ended.
     async fn until_account_exists(&self, namespace: &str, name: &str) {
         let accounts = Api::<ServiceAccount>::namespaced(self.client(), namespace);
         let what = format!("the ServiceAccount {namespace}/{name} exists");

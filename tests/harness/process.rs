@@ -25,8 +25,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts `command` and appends its output to `log`. The program, arguments, environment and folder of the command are used;
-    /// its streams are replaced.
+    /// Starts `command` in a process group with a shell that kills the group when this process ends. Its standard output and error are
+    /// appended to the file `log`, and its standard input is empty.
     #[track_caller]
     pub fn spawn(name: &str, mut command: Command, log: &Path) -> Self {
         let lifeline = Lifeline::start();
@@ -71,14 +71,17 @@ impl Process {
         }
     }
 
-    /// Waits until the process ends by itself.
+    /// Waits until the process ends by itself, and returns its exit status.
+    ///
+    /// # Panics
+    /// If it still runs after `deadline`.
     pub async fn wait_exit(&mut self, deadline: Duration) -> ExitStatus {
         let what = format!("{} has ended", self.name);
         wait::until(what, deadline, async || self.exited().ok_or_else(|| format!("it runs; {}", self.log_tail(5))))
             .await
     }
 
-    /// Returns the whole output.
+    /// Returns the whole output of the process so far; empty if the file can't be read.
     pub fn log(&self) -> String {
         let mut bytes = Vec::new();
         if let Ok(mut file) = File::open(&self.log) {
@@ -107,11 +110,13 @@ impl Drop for Process {
     }
 }
 
-/// Whether a process with this id runs. A zombie doesn't count.
+/// Returns whether a process with this id runs. A zombie doesn't count. Without `/proc`, as on macOS, a process counts if it can be sent a
+/// signal.
 pub fn is_alive(id: u32) -> bool {
     let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) else { return false };
     match std::fs::read_to_string(format!("/proc/{id}/stat")) {
         Ok(stat) => !matches!(usage::state(&stat), Some('X' | 'Z')),
+        // `/proc` exists and has no such process.
         Err(_) if Path::new("/proc/self").exists() => false,
         Err(_) => test_kill_process(pid).is_ok(),
     }
@@ -129,6 +134,7 @@ impl Lifeline {
     /// input.
     fn start() -> Self {
         let mut command = Command::new("sh");
+        // `read` ends at the end of the input, and 0 is the shell's own process group.
         command.args(["-c", "read -r _; kill -KILL 0"]);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -141,7 +147,8 @@ impl Lifeline {
         Pid::from_child(&self.shell).as_raw_nonzero().get()
     }
 
-    /// Kills the group. The shell is its leader and was not waited for yet, so another group can't have got the same id.
+    /// Kills the process group, and waits for the end of the shell. The shell is the leader of the group and was not waited for yet, so no
+    /// other group can have its id.
     fn cut(&mut self) {
         let _ = kill_process_group(Pid::from_child(&self.shell), Signal::KILL);
         let _ = self.shell.wait();

@@ -49,17 +49,20 @@ impl Proxy {
         self.fall_silent_after(0);
     }
 
-    /// As [`Proxy::fall_silent`], but each new connection forwards this number of bytes from the server first.
+    /// Stops forwarding the data of open connections. Each new connection still forwards this number of bytes from the server, and then
+    /// stops.
     pub fn fall_silent_after(&self, bytes: u64) {
         self.state.passes.store(bytes, Ordering::SeqCst);
-        // A silent period has an odd number.
+        // Times with and without forwarding alternate, and are numbered: an odd number means silence. An open connection compares the
+        // number with the one at its start.
         if self.state.period().is_multiple_of(2) {
             self.state.period.fetch_add(1, Ordering::SeqCst);
         }
     }
 
-    /// Forwards the data of new connections again. The old connections stay silent.
+    /// Forwards the data of new connections again. The connections from before stay silent, since the number of their period is older.
     pub fn speak(&self) {
+        // The proxy is silent while the number of the period is odd.
         if !self.state.period().is_multiple_of(2) {
             self.state.period.fetch_add(1, Ordering::SeqCst);
         }
@@ -89,7 +92,7 @@ async fn accept(listener: TcpListener, server: SocketAddr, state: Arc<State>) {
     while let Ok((client, _)) = listener.accept().await {
         let connection = ProxiedConnection::new(state.clone());
         connections.spawn(async move { connection.forward(client, server).await });
-        // Otherwise the ended tasks would accumulate.
+        // Removes ended tasks, which would accumulate.
         while connections.try_join_next().is_some() {}
     }
 }

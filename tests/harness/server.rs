@@ -96,7 +96,8 @@ pub(crate) fn apiserver(
     command
 }
 
-/// Returns the command that starts kube-controller-manager.
+/// Returns the command that starts kube-controller-manager, with faster controllers than usual, since tests wait for them. The controllers
+/// are those of the options; by default all in a cluster, and all that need no machines on a control plane.
 pub(crate) fn controller_manager(
     binaries: &Binaries,
     folder: &Path,
@@ -113,7 +114,7 @@ pub(crate) fn controller_manager(
         flag("cert-dir", folder),
         flag("root-ca-file", authority.path("ca.crt")),
         flag("service-account-private-key-file", authority.path("accounts.key")),
-        // Faster controllers, since tests wait for them.
+        // More requests and more workers than by default.
         flag("kube-api-qps", "2000"),
         flag("kube-api-burst", "4000"),
         flag("concurrent-deployment-syncs", "20"),
@@ -125,7 +126,7 @@ pub(crate) fn controller_manager(
     command
 }
 
-/// Returns the command that starts kube-scheduler.
+/// Returns the command that starts kube-scheduler. It is the only one of its cluster, so it needs no leader election.
 pub(crate) fn scheduler(binaries: &Binaries, authority: &Authority) -> Command {
     let mut command = binaries.command("kube-scheduler");
     command.args([
@@ -137,8 +138,8 @@ pub(crate) fn scheduler(binaries: &Binaries, authority: &Authority) -> Command {
     command
 }
 
-/// Returns the command of a kwok that simulates the kubelet of one node. The first node, which gets the ports, also provisions volumes
-/// and forwards connections.
+/// Writes the configuration of a kwok that simulates the kubelet of one node, and returns the command that starts it. Only the kwok of the
+/// first node gets ports (`first`): it also provisions volumes, and serves port forwarding to Pods.
 pub(crate) fn kwok(
     binaries: &Binaries,
     folder: &Path,
@@ -168,11 +169,12 @@ pub(crate) fn kwok(
             flag("tls-private-key-file", authority.path("apiserver.key")),
         ]);
     }
-    // kwok would read a configuration from the home folder of the user.
+    // Otherwise kwok would read a configuration from the home folder of the user.
     command.env("HOME", folder);
     command
 }
 
+/// Returns the stages (kwok's rules for the status of simulated objects) of nodes and Pods, without those of volumes and claims.
 fn stages_without_volumes() -> String {
     let stages = STAGES.split("\n---\n").filter(|stage| !stage.contains("kind: PersistentVolume"));
     stages.collect::<Vec<_>>().join("\n---\n")
@@ -194,6 +196,7 @@ pub(crate) fn loopback(port: u16) -> String {
     format!("http://127.0.0.1:{port}")
 }
 
+/// Returns the argument `--<name>=<value>`. The value may be a path that is no Unicode text.
 fn flag(name: &str, value: impl AsRef<std::ffi::OsStr>) -> OsString {
     let mut flag = OsString::from(format!("--{name}="));
     flag.push(value);

@@ -20,7 +20,7 @@ const PROGRAMS: [(&str, &str, &str); 2] = [
     ("kustomize", "sigs.k8s.io/kustomize/kustomize/v5", "sigs.k8s.io/kustomize/kustomize/v5"),
 ];
 
-/// Checks whether the programs exist or can be built. It builds nothing.
+/// Checks whether Helm and kustomize exist, or can be built because Go is installed. It builds nothing.
 ///
 /// # Errors
 /// Fails with what is missing.
@@ -75,7 +75,7 @@ fn find_complete_folder() -> Option<PathBuf> {
     assets().into_iter().chain([build_folder_path()]).find(is_complete)
 }
 
-/// Returns the folder of the built programs, for example `helm-v4.3.1-kustomize-v5.8.2`.
+/// Returns the path of the folder for built programs. Its name has their versions, for example `helm-v4.3.1-kustomize-v5.8.2`.
 fn build_folder_path() -> PathBuf {
     let version = |(program, module, _): (&str, &str, &str)| {
         let version = pinned(GO_MOD, module).expect("tests/controlplane/tools/go.mod requires the module");
@@ -84,7 +84,7 @@ fn build_folder_path() -> PathBuf {
     target_folder().join(PROGRAMS.map(version).join("-"))
 }
 
-/// Builds the programs under a lock, so that one process builds at a time.
+/// Builds Helm and kustomize if no process has built them yet, and returns their folder. A lock lets one process build at a time.
 fn build() -> Result<PathBuf, Missing> {
     availability()?;
     let failed = |error: std::io::Error| Missing(format!("Helm and kustomize can't be built: {error}"));

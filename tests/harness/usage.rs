@@ -15,7 +15,7 @@ const STEADY_KIB: u64 = 512;
 /// The maximum time until memory stays the same.
 const LIMIT: Duration = Duration::from_secs(1200);
 
-/// Returns the CPU time of a process so far, in user and system mode, also of threads that have ended. The precision is 10 ms.
+/// Returns the CPU time that a process has used so far in user and system mode, also by threads that have ended. The precision is 10 ms.
 ///
 /// # Panics
 /// If the process is gone.
@@ -27,12 +27,12 @@ pub fn cpu_time(id: u32) -> Duration {
     TICK * ticks
 }
 
-/// Waits until all threads of a process are stopped, as they are some time after SIGSTOP, or the process has ended.
+/// Blocks until all threads of a process are stopped, which takes some time after SIGSTOP, or until the process has ended.
 ///
 /// # Panics
 /// If the process does not stop in time.
 pub fn wait_until_stopped(id: u32) {
-    // The clock of tokio stands still in some cases.
+    // Real time, since the clock of tokio is paused in some tests.
     let begun = std::time::Instant::now();
     while !is_stopped(id) {
         assert!(begun.elapsed() < wait::PATIENCE, "process {id} does not stop");
@@ -40,6 +40,7 @@ pub fn wait_until_stopped(id: u32) {
     }
 }
 
+/// Returns whether each thread of a process is stopped or has ended, by the states in `/proc`.
 fn is_stopped(id: u32) -> bool {
     let threads = match fs::read_dir(format!("/proc/{id}/task")) {
         Ok(threads) => threads,
@@ -47,9 +48,9 @@ fn is_stopped(id: u32) -> bool {
         Err(error) if error.kind() == ErrorKind::NotFound => return true,
         Err(error) => panic!("the threads of process {id} can't be listed: {error}"),
     };
-    // A thread that ends meanwhile has no file.
+    // A thread that ends meanwhile has no file, and is left out.
     let stats = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("stat")).ok());
-    // Stopped, or ended.
+    // T is stopped, X is dead, and Z is a zombie.
     stats.map(|stat| state(&stat)).all(|state| matches!(state, Some('T' | 'X' | 'Z')))
 }
 
@@ -66,7 +67,8 @@ pub fn memory_kib(id: u32, field: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Waits until the resident sets of processes with these ids stay the same for a time, and returns them in KiB.
+/// Waits until the resident memory of each of these processes stays the same, up to `STEADY_KIB`, for the duration `time`, and returns the
+/// sizes in KiB.
 ///
 /// # Panics
 /// If a process ends, and after 20 minutes in which their memory did not stay the same.

@@ -11,10 +11,10 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// Calls `probe` every 25 ms until it returns a value.
+/// Calls `probe` every 25 ms until it returns a value. `what` describes the condition in the message of the panic.
 ///
 /// # Panics
-/// After `deadline`, with `what` and with the error of the last probe.
+/// After `deadline`, with `what`, the place of the call and the error of the last probe.
 #[track_caller]
 pub fn until<T>(
     what: impl Into<String>,
@@ -28,7 +28,7 @@ pub fn until<T>(
     }
 }
 
-/// As [`until`], but returns an error in place of the panic.
+/// Calls `probe` every 25 ms until it returns a value, at least once.
 ///
 /// # Errors
 /// Fails with the error of the last probe after `deadline`.

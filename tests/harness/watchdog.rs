@@ -31,13 +31,14 @@ pub(crate) fn run(
     let thread = thread::Builder::new().name(name.to_owned()).spawn(body).expect("a thread");
     match ended.recv_timeout(limit) {
         Err(RecvTimeoutError::Timeout) => Err(describe_excess(limit).into()),
-        // The end of the case, also by a panic, drops the sender.
+        // Nothing is sent. The end of the case, also by a panic, drops the sender, which disconnects the channel.
         Ok(()) | Err(RecvTimeoutError::Disconnected) => {
             thread.join().unwrap_or_else(|payload| panic::resume_unwind(payload))
         }
     }
 }
 
+/// Returns the message for a case that exceeded its limit of real time, with the likely reasons.
 fn describe_excess(limit: Duration) -> String {
     format!(
         "the case used {} s of real time: work is queued without end, so that its paused clock does not advance, or a call blocks its \

@@ -38,7 +38,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Whether the request is a write, even if it was refused. Reviews and token requests are no writes.
+    /// Returns whether the request creates, changes or deletes an object, even if the server refused it. Access reviews, token reviews and
+    /// token requests are `create` calls as well, but they store nothing, so they don't count.
     pub fn is_write(&self) -> bool {
         matches!(self.verb.as_str(), "create" | "update" | "patch" | "delete" | "deletecollection")
             && !matches!(self.group.as_str(), "authorization.k8s.io" | "authentication.k8s.io")
@@ -46,13 +47,14 @@ impl Entry {
     }
 }
 
-/// Displays the entry as `alice patch apps/deployments/status ns/name -> 200`, with the message of a failed request at the end.
 impl fmt::Display for Entry {
+    /// Displays the entry as `alice patch apps/deployments/status ns/name -> 200`, with the message of a failed request at the end. A
+    /// non-resource URL such as `/readyz` is displayed in place of the resource.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let join = |parts: [&str; 3]| parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
         let resource = join([&self.group, &self.resource, &self.subresource]);
-        let what = if resource.is_empty() { self.uri.clone() } else { resource };
-        write!(f, "{} {} {what} {} -> {}", self.user, self.verb, join([&self.namespace, &self.name, ""]), self.code)?;
+        let target = if resource.is_empty() { self.uri.clone() } else { resource };
+        write!(f, "{} {} {target} {} -> {}", self.user, self.verb, join([&self.namespace, &self.name, ""]), self.code)?;
         if self.message.is_empty() { Ok(()) } else { write!(f, ": {}", self.message) }
     }
 }
@@ -126,16 +128,16 @@ impl Entries {
         Self(self.0.iter().filter(|entry| accept(entry)).cloned().collect())
     }
 
-    /// Returns the entries that were added since an earlier read of the whole log.
+    /// Returns the entries that were added since `earlier`, the entries of an earlier read of the whole log.
     pub fn since(&self, earlier: &Self) -> Self {
         Self(self.0.iter().skip(earlier.len()).cloned().collect())
     }
 
-    /// Returns the entries in the order in which the server received the requests.
+    /// Returns a copy in the order in which the server received the requests; the log has them in the order of the responses.
     #[must_use]
     pub fn as_received(&self) -> Self {
         let mut entries = self.0.clone();
-        entries.sort_by(|one, other| one.received.cmp(&other.received));
+        entries.sort_by(|left, right| left.received.cmp(&right.received));
         Self(entries)
     }
 

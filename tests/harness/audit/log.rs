@@ -65,20 +65,24 @@ impl Log {
 }
 
 impl Reader {
-    /// Adds the entries that were written to the log since the last call, up to the last complete line.
+    /// Reads the part of the log file that was written since the last call, up to the last complete line, and adds its entries. The server
+    /// may be writing the rest of a line, which the next call reads.
+    ///
+    /// # Panics
+    /// If a line is no audit event.
     fn read_new_entries(&mut self, path: &Path) {
         let mut bytes = Vec::new();
-        let read = File::open(path).and_then(|mut file| {
+        let result = File::open(path).and_then(|mut file| {
             file.seek(SeekFrom::Start(self.read))?;
             file.read_to_end(&mut bytes)
         });
-        // The file doesn't exist before the first start of the server.
-        if read.is_err() {
+        // The file doesn't exist before the first start of the server, so there are no entries yet.
+        if result.is_err() {
             return;
         }
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
-        self.read += whole as u64;
-        for line in bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let complete = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        self.read += complete as u64;
+        for line in bytes[..complete].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             match serde_json::from_slice::<Event>(line) {
                 Ok(event) => self.add(event),
                 Err(error) => panic!("{}: {error} in {}", path.display(), String::from_utf8_lossy(line)),
@@ -86,8 +90,8 @@ impl Reader {
         }
     }
 
-    /// Adds an event. A long request has two events, at the start and at the end of its response; they become one entry with the
-    /// later code. A request of the marker user, which only shows how far the log is, becomes no entry.
+    /// Adds an event. A watch has two events, at the start and at the end of its response: the second one replaces the entry of the first.
+    /// A request of the marker user (`AUDITOR`) becomes no entry: the harness sends it to find out up to which request the log is written.
     fn add(&mut self, event: Event) {
         if event.user.username == AUDITOR {
             self.marker = Some(event.object_ref.name);
@@ -156,6 +160,8 @@ struct ResponseStatus {
 }
 
 impl From<Event> for Entry {
+    /// Converts an event of the audit log. The holder of a Lease is read from the body of a `create` or an `update`; a body without a
+    /// holder is a release, whose holder is an empty text.
     fn from(event: Event) -> Self {
         let writes_lease = event.object_ref.resource == "leases" && matches!(event.verb.as_str(), "create" | "update");
         let body = event.request_object.filter(|_| writes_lease);

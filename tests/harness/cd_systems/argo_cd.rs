@@ -27,7 +27,8 @@ pub struct ArgoCd {
 }
 
 impl ArgoCd {
-    /// Installs Argo CD in a cluster and starts its programs.
+    /// Creates the definitions and settings of Argo CD in a cluster, and starts redis, the repository server and the application controller
+    /// as processes of this machine.
     ///
     /// # Panics
     /// If a program can't be built or started.
@@ -79,11 +80,13 @@ impl ArgoCd {
     }
 }
 
-/// Returns a command of Argo CD, whose programs are one file that acts by its name.
+/// Returns the command that starts the program `name` of Argo CD. All programs are one binary, which acts by the name under which it is
+/// started, so the command runs a link with that name. Its home, temporary and other folders are in `folder`, and its `PATH` has Helm and
+/// kustomize.
 fn argocd(programs: &Path, folder: &Path, name: &str) -> Command {
     let link = folder.join(name);
     symlink(programs.join("argocd"), &link).expect("a link to Argo CD");
-    let private = |name: &str| -> PathBuf {
+    let private_folder = |name: &str| -> PathBuf {
         let folder = folder.join(name);
         fs::create_dir_all(&folder).expect("a folder of Argo CD");
         fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).expect("permissions of a folder");
@@ -94,13 +97,14 @@ fn argocd(programs: &Path, folder: &Path, name: &str) -> Command {
     let paths = [tools].into_iter().chain(std::env::split_paths(&path));
     let mut command = Command::new(link);
     command.env("PATH", std::env::join_paths(paths).expect("a PATH"));
-    command.env("ARGOCD_GNUPGHOME", private("gnupg")).env("ARGOCD_GPG_ENABLED", "false");
-    command.env("ARGOCD_PLUGINSOCKFILEPATH", private("plugins")).env("TMPDIR", private("tmp"));
-    command.env("HOME", private("home"));
+    command.env("ARGOCD_GNUPGHOME", private_folder("gnupg")).env("ARGOCD_GPG_ENABLED", "false");
+    command.env("ARGOCD_PLUGINSOCKFILEPATH", private_folder("plugins")).env("TMPDIR", private_folder("tmp"));
+    command.env("HOME", private_folder("home"));
     command
 }
 
-/// Returns the objects of an installation as YAML: its settings, a project that allows everything, and the registered cluster.
+/// Returns the objects of an installation of Argo CD as YAML: its namespace, empty settings, a project that allows everything, and the
+/// Secret that registers the API server of `plane` as a cluster.
 fn objects(plane: &Plane) -> String {
     let labels = json!({"app.kubernetes.io/part-of": "argocd"});
     let metadata = |name: &str| json!({"name": name, "namespace": NAMESPACE, "labels": labels});

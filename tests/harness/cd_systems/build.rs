@@ -16,7 +16,7 @@ struct Program {
     module: &'static str,
     version: &'static str,
     package: &'static str,
-    /// A module that the program replaces by a folder of its own, and its version in place of it.
+    /// A module that the `go.mod` of the program replaces by a folder, which a download lacks, and the version to use instead.
     nested: (&'static str, &'static str),
     /// The folder of the definitions in the module.
     definitions: &'static str,
@@ -98,16 +98,18 @@ fn build() -> io::Result<PathBuf> {
 }
 
 impl Program {
-    /// Builds the program, and copies its definitions.
+    /// Downloads the Go module of the program, builds the program in the folder `staging`, and copies its CustomResourceDefinitions to
+    /// `<name>-crds` there.
     fn build(&self, staging: &Path) -> io::Result<()> {
         let source = staging.join(format!("{}-source", self.name));
         copy(&self.download()?, &source)?;
-        // The module embeds a web page that is not in it.
+        // Argo CD embeds the files of its web interface, which the module lacks. An empty page lets it compile.
         let page = source.join("ui/dist/app");
         if source.join("ui").is_dir() {
             fs::create_dir_all(&page)?;
             fs::write(page.join("index.html"), "")?;
         }
+        // The `go.mod` replaces this module by a folder that the download lacks.
         let (module, version) = self.nested;
         go(&source, &["mod", "edit", "-replace", &format!("{module}={module}@{version}")])?;
         let output = staging.join(self.name);
@@ -116,7 +118,7 @@ impl Program {
         fs::remove_dir_all(&source)
     }
 
-    /// Downloads the module, and returns its folder.
+    /// Downloads the module to the module cache of Go, and returns its folder there.
     fn download(&self) -> io::Result<PathBuf> {
         let module = format!("{}@{}", self.module, self.version);
         let mut command = go_command(&target_folder());
@@ -129,6 +131,8 @@ impl Program {
     }
 }
 
+/// Returns a `go` command that runs in a folder, without cgo. It may change the `go.mod`, and use another version of Go that the module
+/// asks for.
 fn go_command(folder: &Path) -> Command {
     let mut command = Command::new("go");
     command.env("GOTOOLCHAIN", "auto").env("GOFLAGS", "-mod=mod").env("CGO_ENABLED", "0");
@@ -141,12 +145,12 @@ fn go(folder: &Path, arguments: &[&str]) -> io::Result<()> {
     if status.success() { Ok(()) } else { Err(io::Error::other(format!("go {} failed", arguments.join(" ")))) }
 }
 
-/// Copies a folder. The files of the copy are writable, unlike those of the module cache.
+/// Copies a folder with its subfolders. The files are written anew, so they are writable, unlike those in the module cache of Go.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
-        let (entry, target) = (entry?.path(), to);
-        let target = target.join(entry.file_name().unwrap_or_default());
+        let entry = entry?.path();
+        let target = to.join(entry.file_name().unwrap_or_default());
         if entry.is_dir() {
             copy(&entry, &target)?;
         } else {

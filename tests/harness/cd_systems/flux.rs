@@ -16,7 +16,7 @@ pub struct Flux {
 }
 
 impl Flux {
-    /// Installs Flux in a cluster and starts its controllers.
+    /// Creates the namespace and the definitions of Flux in a cluster, and starts its controllers as processes of this machine.
     ///
     /// # Panics
     /// If a controller can't be built or started.
@@ -27,18 +27,19 @@ impl Flux {
         let folder = plane.folder().join("flux");
         fs::create_dir_all(folder.join("artifacts")).expect("a folder for Flux");
         let (mut controllers, mut ports) = (Vec::new(), Vec::new());
-        let mut address = || {
+        let mut reserve_address = || {
             let port = Port::reserve();
             let address = format!("127.0.0.1:{}", port.number);
             ports.push(port);
             address
         };
-        let storage = address();
+        let storage = reserve_address();
         for name in CONTROLLERS {
             apply_definitions(plane, &programs.join(format!("{name}-crds"))).await;
             let mut command = Command::new(programs.join(name));
             command.env("RUNTIME_NAMESPACE", NAMESPACE).env("KUBECONFIG", plane.kubeconfig());
-            command.arg(format!("--metrics-addr={}", address())).arg(format!("--health-addr={}", address()));
+            command.arg(format!("--metrics-addr={}", reserve_address()));
+            command.arg(format!("--health-addr={}", reserve_address()));
             command.args(["--events-addr=", "--enable-leader-election=false"]);
             if name == "source-controller" {
                 command.arg(format!("--storage-path={}", folder.join("artifacts").display()));

@@ -7,6 +7,7 @@ use std::{fmt, time::Duration};
 pub struct Spread(Vec<Duration>);
 
 impl FromIterator<Duration> for Spread {
+    /// Sorts the times in ascending order.
     fn from_iter<I: IntoIterator<Item = Duration>>(times: I) -> Self {
         let mut times: Vec<_> = times.into_iter().collect();
         times.sort();
@@ -42,8 +43,8 @@ impl Spread {
     }
 }
 
-/// Displays the number, the median, the 99th percentile and the extremes.
 impl fmt::Display for Spread {
+    /// Displays the number of times, the shortest, the median, the 99th percentile and the longest; `none` without times.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Some(min), Some(p50), Some(p99), Some(max)) =
             (self.min(), self.percentile(50), self.percentile(99), self.max())

@@ -13,7 +13,8 @@ const NAME: &str = "nats-server";
 const MODULE: &str = "controlplane/nats";
 const GO_MOD: &str = include_str!("../../controlplane/nats/go.mod");
 
-/// Checks whether the program exists or can be built. It builds nothing.
+/// Checks whether nats-server exists, or can be built because Go is installed. It builds nothing. If `NATS_SERVER` is set, only the file at
+/// that path counts.
 ///
 /// # Errors
 /// Fails with what is missing.
@@ -48,7 +49,7 @@ fn build_folder_path() -> PathBuf {
     target_folder().join(format!("{NAME}-{version}"))
 }
 
-/// Builds the program under a lock, so that one process builds at a time.
+/// Builds nats-server if no process has built it yet, and returns its path. A lock lets one process build at a time.
 fn build() -> Result<PathBuf, Missing> {
     availability()?;
     let path = build_folder_path().join(NAME);

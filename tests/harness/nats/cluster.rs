@@ -14,7 +14,7 @@ pub struct NatsCluster {
 }
 
 impl NatsCluster {
-    /// Starts the servers, and waits until they have a leader.
+    /// Starts three servers with connections (routes) between all of them, and waits until they agree on a leader.
     ///
     /// # Panics
     /// If there is no nats-server, or if the servers are not ready in time.
@@ -22,13 +22,13 @@ impl NatsCluster {
         let folder = Arc::new(Folder::new(&planes_folder()));
         let routes: Vec<_> = (0..3).map(|_| Port::reserve()).collect();
         let urls: Vec<_> = routes.iter().map(|port| format!("nats://{}", port.address())).collect();
-        let servers = routes.iter().enumerate().map(|(at, port)| {
-            // Clients behind a proxy must not hear of the addresses of the servers.
+        let servers = routes.iter().enumerate().map(|(index, port)| {
+            // Servers tell clients the addresses of all servers, which would lead clients around a proxy.
             let more = format!(
                 "cluster {{ name: test, no_advertise: true, listen: \"{}\", routes: {urls:?} }}",
                 port.address()
             );
-            let mut server = NatsServer::prepare(&format!("n{at}"), Arc::clone(&folder), &more);
+            let mut server = NatsServer::prepare(&format!("n{index}"), Arc::clone(&folder), &more);
             server.start_again();
             server
         });
@@ -50,7 +50,7 @@ impl NatsCluster {
         self.servers.iter_mut().find(|server| server.name() == name).unwrap_or_else(|| panic!("no server {name}"))
     }
 
-    /// Waits until all servers are ready, and agree on a leader.
+    /// Waits until each server is ready, and knows three servers and a leader of JetStream.
     pub async fn until_healthy(&self) {
         for server in &self.servers {
             server.until_healthy().await;

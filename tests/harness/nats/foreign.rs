@@ -46,7 +46,7 @@ impl ForeignClient {
         self.write(key, HeaderMap::new(), value).await
     }
 
-    /// Writes the marker of a deletion.
+    /// Writes the marker with which NATS clients delete a key, and returns its revision.
     ///
     /// # Panics
     /// If the server does not take the write.
@@ -56,7 +56,7 @@ impl ForeignClient {
         self.write(key, headers, b"").await
     }
 
-    /// Writes the marker of a purge, which removes the history.
+    /// Writes the marker with which NATS clients purge a key, and returns its revision. The server removes all earlier messages of the key.
     ///
     /// # Panics
     /// If the server does not take the write.
@@ -75,7 +75,7 @@ impl ForeignClient {
         self.api("STREAM.PURGE", json!({"filter": format!("$KV.{}.{filter}", self.bucket)})).await.expect("a purge");
     }
 
-    /// Removes the markers of all deleted keys, as `nats kv compact` does.
+    /// Removes all messages of each deleted or purged key, also the marker of the deletion, as `nats kv compact` does.
     ///
     /// # Panics
     /// If the server refuses it.
@@ -87,7 +87,7 @@ impl ForeignClient {
         }
     }
 
-    /// Returns the last message of each subject.
+    /// Returns the last message of each subject of the bucket's stream, by subject. The subject of a key is `$KV.<bucket>.<key>`.
     async fn last_messages(&self) -> BTreeMap<String, Value> {
         let page = self.api("STREAM.INFO", json!({"subjects_filter": ">"})).await.expect("the subjects");
         let subjects: Vec<String> =
@@ -109,25 +109,27 @@ impl ForeignClient {
         messages.into_iter().map(|message| (message.revision, message.value)).collect()
     }
 
-    /// Returns the messages after a revision that the stream still has, oldest first, of the keys that fit a filter.
+    /// Returns the messages with revisions above `after` of the keys that match a filter, such as `>` for all keys, oldest first. Messages
+    /// that the server has removed are missing. Each message is read by a call of its own.
     ///
     /// # Panics
     /// If the server returns a message of another form.
     pub async fn messages(&self, filter: &str, after: u64) -> Vec<StreamMessage> {
         let prefix = format!("$KV.{}.", self.bucket);
-        let (mut messages, mut from) = (Vec::new(), after + 1);
+        let (mut messages, mut next_revision) = (Vec::new(), after + 1);
         loop {
-            let next = json!({"seq": from, "next_by_subj": format!("{prefix}{filter}")});
+            let query = json!({"seq": next_revision, "next_by_subj": format!("{prefix}{filter}")});
             let found = wait::until("the next message is read", wait::PATIENCE, async || {
-                match self.api("STREAM.MSG.GET", next.clone()).await {
+                match self.api("STREAM.MSG.GET", query.clone()).await {
                     Ok(found) => Ok(Some(found)),
+                    // There are no more messages.
                     Err(error) if error.contains("no message found") => Ok(None),
                     Err(error) => Err(error),
                 }
             });
             let Some(found) = found.await else { return messages };
             let message: Stored = serde_json::from_value(found["message"].clone()).expect("a message");
-            from = message.seq + 1;
+            next_revision = message.seq + 1;
             messages.push(StreamMessage {
                 key: message.subject.trim_start_matches(&prefix).to_owned(),
                 revision: message.seq,
@@ -146,7 +148,7 @@ impl ForeignClient {
         report["state"]["last_seq"].as_u64().expect("a revision")
     }
 
-    /// Creates the bucket on three servers, with a history without an end.
+    /// Creates the bucket on three servers, with a history that keeps all values of each key.
     ///
     /// # Errors
     /// Fails while the servers can't create it.
@@ -190,7 +192,7 @@ impl ForeignClient {
         report["cluster"]["leader"].as_str().map(str::to_owned).ok_or_else(|| format!("no leader: {report}"))
     }
 
-    /// Writes a message for a key to the stream of the bucket, and returns its revision.
+    /// Sends a message for a key to the stream of the bucket, and returns its revision, which the server assigns.
     async fn write(&self, key: &str, headers: HeaderMap, value: &[u8]) -> u64 {
         let subject = format!("$KV.{}.{key}", self.bucket);
         let answer =
@@ -202,7 +204,11 @@ impl ForeignClient {
             .unwrap_or_else(|| panic!("{key} is not written: {answer}"))
     }
 
-    /// Calls an operation of the JetStream API on the stream of the bucket; null in `body` stands for an empty body.
+    /// Calls an operation of the JetStream API on the stream of the bucket, such as `STREAM.INFO`, and returns the response. A null `body`
+    /// is sent as an empty message.
+    ///
+    /// # Errors
+    /// Fails with the error in the response, or if no server responds.
     async fn api(&self, operation: &str, body: Value) -> Result<Value, String> {
         let body = if body.is_null() { Vec::new() } else { serde_json::to_vec(&body).expect("JSON") };
         let subject = format!("$JS.API.{operation}.KV_{}", self.bucket);
@@ -239,6 +245,7 @@ struct Stored {
     hdrs: k8s_openapi::ByteString,
 }
 
+/// Returns whether a message is the marker of a deleted or purged key, by its header.
 fn is_tombstone(message: &Value) -> bool {
     let message: Stored = serde_json::from_value(message.clone()).expect("a message");
     let headers = String::from_utf8_lossy(&message.hdrs.0).into_owned();

@@ -39,7 +39,7 @@ pub struct NatsServer {
 }
 
 impl NatsServer {
-    /// Starts a server of its own.
+    /// Starts a single server with an empty store in a new temporary folder, and waits until it is healthy.
     ///
     /// # Panics
     /// If there is no nats-server, or if it is not ready in time.
@@ -50,7 +50,7 @@ impl NatsServer {
         server
     }
 
-    /// Writes the configuration of a server, and reserves its ports.
+    /// Reserves the ports of a server and writes its configuration file, with the lines `more` at the end. It does not start the server.
     pub(super) fn prepare(name: &str, folder: Arc<Folder>, more: &str) -> Self {
         let (clients, monitor) = (Port::reserve(), Port::reserve());
         let store = folder.path().join(format!("{name}.store"));
@@ -93,7 +93,8 @@ impl NatsServer {
         }
     }
 
-    /// Starts the server on its ports and with its store. It is not ready at once; see [`until_healthy`](Self::until_healthy).
+    /// Kills the server if it runs, and starts it on its ports and with the data in its store. It is not ready at once; see
+    /// [`until_healthy`](Self::until_healthy).
     pub fn start_again(&mut self) {
         self.stop();
         let program = find().unwrap_or_else(|missing| panic!("this case needs nats-server, but {missing}"));
@@ -103,7 +104,7 @@ impl NatsServer {
         self.process = Some(Process::spawn(&self.name, command, &log));
     }
 
-    /// Stops the server from running (SIGSTOP) without an end of its connections.
+    /// Pauses the server (SIGSTOP): it does nothing, while its connections stay open.
     pub fn pause(&mut self) {
         if let Some(process) = &mut self.process {
             process.pause();
@@ -115,13 +116,14 @@ impl NatsServer {
         self.signal(Signal::CONT);
     }
 
+    /// Sends a signal to the server, if it was started.
     fn signal(&mut self, signal: Signal) {
         if let Some(process) = &mut self.process {
             process.signal(signal);
         }
     }
 
-    /// Waits until the server says that it is ready, with the streams that it has.
+    /// Waits until the server reports at `/healthz` that it is ready, with the streams in its store.
     pub async fn until_healthy(&self) {
         wait::until(format!("{} is healthy", self.name), START, async || {
             let answer = self.monitoring("/healthz").await?;
@@ -130,10 +132,10 @@ impl NatsServer {
         .await;
     }
 
-    /// Returns the body of a page of the server's monitoring.
+    /// Gets a path from the HTTP port for monitoring, such as `/healthz`, and returns the body of the response.
     ///
     /// # Errors
-    /// Fails if the server doesn't answer.
+    /// Fails if the server doesn't respond within five seconds.
     pub async fn monitoring(&self, path: &str) -> Result<String, String> {
         let fetch = async {
             let mut stream = TcpStream::connect(self.monitor.address()).await?;

@@ -26,7 +26,8 @@ volumeBindingMode: Immediate
 ";
 
 impl Plane {
-    /// Starts the scheduler and the first node of a new cluster, and creates its StorageClass.
+    /// Makes a control plane a cluster: starts kube-scheduler, creates the default StorageClass, and starts the first node, unless the
+    /// options of the test ask for a cluster without kubelets.
     pub(super) async fn set_up_cluster(&self) {
         let (programs, files) = (self.programs(), self.files());
         programs.start_scheduler(&files.folder, &files.authority);
@@ -36,7 +37,8 @@ impl Plane {
         }
     }
 
-    /// Starts a node, a new one or one that was stopped, and waits until it is ready.
+    /// Creates the Node `name` unless it exists, starts a kwok process that simulates its kubelet, and waits until the Node is ready and
+    /// has no taints. So it starts a new node, or again one that was stopped.
     ///
     /// # Panics
     /// If the plane is not a cluster.
@@ -49,6 +51,7 @@ impl Plane {
         });
         let node: Node = serde_json::from_value(node).expect("a node");
         match nodes.create(&PostParams::default(), &node).await {
+            // The Node exists: it was stopped.
             Err(kube::Error::Api(refusal)) if refusal.code == 409 => {}
             result => drop(result.unwrap_or_else(|error| panic!("the node {name} can't be created: {error}"))),
         }
@@ -74,7 +77,7 @@ impl Plane {
         self.programs().forwarded_port()
     }
 
-    /// Stops the machine of a node at once: its heartbeats and the status updates of its Pods stop.
+    /// Kills the process that simulates the kubelet of a node: its heartbeats and the status updates of its Pods stop.
     ///
     /// # Panics
     /// If the plane is not a cluster, or the node does not run.
@@ -82,7 +85,7 @@ impl Plane {
         self.programs().stop_node(name);
     }
 
-    /// Deletes a node whose machine is stopped, as an administrator would.
+    /// Deletes the Node of a machine that was stopped, as an administrator would, and waits until it is gone.
     pub async fn delete_node(&self, name: &str) {
         let nodes = Api::<Node>::all(self.client());
         nodes.delete(name, &DeleteParams::default()).await.unwrap_or_else(|error| panic!("{name} stays: {error}"));
@@ -105,6 +108,10 @@ impl Plane {
         }
     }
 
+    /// Returns the programs of a control plane or cluster.
+    ///
+    /// # Panics
+    /// For a sandbox, which has none.
     fn programs(&self) -> &Programs {
         match &self.server {
             Server::Programs(programs) => programs,

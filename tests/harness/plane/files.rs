@@ -12,6 +12,7 @@ use crate::{
     server, wait,
 };
 
+/// The files of an API server that listens on a port.
 #[derive(Debug)]
 pub(super) struct PlaneFiles {
     auditor: Access,
@@ -23,6 +24,7 @@ pub(super) struct PlaneFiles {
 }
 
 impl PlaneFiles {
+    /// Creates the folder, reserves the port, and writes the certificates and tokens for a server on that port.
     pub(super) fn new() -> Self {
         let folder = Folder::new(&planes_folder());
         let port = Port::reserve();
@@ -31,7 +33,8 @@ impl PlaneFiles {
         Self { auditor: authority.user(AUDITOR), authority, log, port, markers: AtomicU32::new(0), folder }
     }
 
-    /// Returns the audit log entries of all requests that were answered before this call.
+    /// Returns the audit log entries of all requests that were answered before this call. It sends a request of the marker user for a
+    /// unique name, and repeats it until the log file has it: the server has then written the entries of all earlier requests.
     pub(super) async fn audit(&self) -> Entries {
         let marker = format!("marker-{}", self.markers.fetch_add(1, Ordering::Relaxed));
         let namespaces = kube::Api::<k8s_openapi::api::core::v1::Namespace>::all(self.auditor.client());

@@ -19,7 +19,8 @@ pub enum Form {
 }
 
 impl Form {
-    /// Returns the form that the environment variable selects; the sandbox without it.
+    /// Returns the kind of API server that `OPGEN_PLANE` selects: sandbox, control plane or cluster. Without the variable it is the
+    /// sandbox, as for `both`, since the program then runs itself with each of the other values.
     ///
     /// # Panics
     /// If the value is unknown.
@@ -47,6 +48,7 @@ impl Form {
 }
 
 impl fmt::Display for Form {
+    /// Displays the form by the prefix of the names of its test cases.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Sandbox => "sandbox",

@@ -42,7 +42,8 @@ pub(super) struct ServedSandbox {
 }
 
 impl ServedSandbox {
-    /// Starts the sandbox without binding its port yet.
+    /// Starts the sandbox on a thread of its own, with the tokens of the administrators and an audit log file. It does not listen on its
+    /// port before [`serve`](Self::serve).
     pub(super) fn start(folder: &Folder, port: u16, authority: &Authority, options: &Options) -> Self {
         let builder = builder(options).audit(log(folder));
         let builder = [ADMIN, CONTROLLERS, KUBELET, AUDITOR]
@@ -55,6 +56,7 @@ impl ServedSandbox {
         let body = move || {
             let mut runtime = tokio::runtime::Builder::new_multi_thread();
             let runtime = runtime.worker_threads(1).enable_all().build().expect("a tokio runtime");
+            // Handles one request after the other, until the sender is dropped.
             runtime.block_on(async {
                 let sandbox = builder.start();
                 let mut serving: Option<Serving> = None;
@@ -82,6 +84,7 @@ impl ServedSandbox {
         self.request(Request::Compact);
     }
 
+    /// Sends a request to the thread of the sandbox, and blocks until the thread has handled it.
     fn request(&self, request: Request) {
         let (done, finished) = std::sync::mpsc::channel();
         let requests = self.requests.as_ref().expect("the sandbox runs");
@@ -91,6 +94,7 @@ impl ServedSandbox {
 }
 
 impl Drop for ServedSandbox {
+    /// Ends the thread by closing the channel of its requests, and waits for its end.
     fn drop(&mut self) {
         drop(self.requests.take());
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -98,7 +102,8 @@ impl Drop for ServedSandbox {
     }
 }
 
-/// Handles a request to the thread of the sandbox.
+/// Handles a request to the thread of the sandbox: starts or stops its HTTPS server, which is in `serving` while it runs, or drops the
+/// history of the objects.
 async fn handle(request: Request, sandbox: &Sandbox, options: &ServeOptions, serving: &mut Option<Serving>) {
     match request {
         Request::Serve => {
@@ -114,7 +119,11 @@ async fn handle(request: Request, sandbox: &Sandbox, options: &ServeOptions, ser
     }
 }
 
-/// Returns the builder of a sandbox with these options.
+/// Returns the builder of a sandbox with these options. It gets the addresses of the webhook Services from the options, since it has
+/// no EndpointSlices.
+///
+/// # Panics
+/// If a flag of kube-apiserver has no counterpart in the sandbox.
 pub(super) fn builder(options: &Options) -> Builder {
     let builder = Sandbox::builder().workloads(options.kubelet);
     let services = options.webhook_services.iter();
@@ -132,11 +141,11 @@ fn log(folder: &Folder) -> impl Fn(&Record) + Send + Sync + 'static {
     let log = OpenOptions::new().create(true).append(true).open(&path);
     let log = Mutex::new(log.unwrap_or_else(|error| panic!("{} can't be opened: {error}", path.display())));
     let number = AtomicU64::new(0);
-    move |record| note(&log, record, number.fetch_add(1, Ordering::Relaxed))
+    move |record| write_event(&log, record, number.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Writes a line as in the audit log of kube-apiserver, with the fields that the harness reads.
-fn note(log: &Mutex<File>, record: &Record, number: u64) {
+/// Writes a request of the sandbox to the audit log, as a line in the format of kube-apiserver with the fields that the harness reads.
+fn write_event(log: &Mutex<File>, record: &Record, number: u64) {
     let event = json!({
         "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "stage": "ResponseComplete",
         "auditID": number.to_string(), "requestURI": record.uri, "verb": record.verb,

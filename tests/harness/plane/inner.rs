@@ -17,7 +17,7 @@ pub(super) struct Inner {
 }
 
 impl Inner {
-    /// Starts the sandbox. Its start time and its random numbers are the same in every run.
+    /// Starts the sandbox, which adds an entry for each request to a list. Its start time and its random numbers are the same in every run.
     pub(super) fn start(options: &Options) -> Self {
         let entries = Arc::<Mutex<Vec<_>>>::default();
         let log = entries.clone();
@@ -40,7 +40,8 @@ impl Inner {
     }
 }
 
-/// Converts a record of the sandbox to an entry of the audit log, without times and without the holder of a lease.
+/// Converts the sandbox's record of a request to an entry of the audit log. The record has no times and no body, so the entry has no times
+/// and no holder of a Lease.
 fn entry(record: &Record) -> Entry {
     let Record { verb, user, user_agent, group, resource, subresource, namespace, name, code, message, uri } =
         record.clone();

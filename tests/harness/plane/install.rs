@@ -33,7 +33,7 @@ impl Plane {
         warnings
     }
 
-    /// Waits until a CustomResourceDefinition is established, so that its kind can be used.
+    /// Waits until a CustomResourceDefinition has the condition `Established`, so that its kind can be used.
     pub async fn until_established(&self, definition: &str) {
         let definitions = Api::<Definition>::all(self.client());
         wait::until_object(&definitions, definition, "is established", |definition| {
@@ -52,15 +52,16 @@ impl Plane {
     }
 }
 
-/// Whether a document contains only comments.
+/// Returns whether a YAML document has only empty lines, comments and separators.
 fn is_empty(document: &str) -> bool {
     document.lines().all(|line| line.trim().is_empty() || line.starts_with(['#', '-']) && !line.starts_with("- "))
 }
 
-/// Applies an object, and returns the warnings of the server.
+/// Applies an object by server-side apply with strict field validation, and returns the warnings in the headers of the response. An object
+/// of a namespaced kind without a namespace gets the namespace `default`.
 ///
 /// # Errors
-/// The response of the server if it refuses the object.
+/// Fails with the body of the response if the server refuses the object.
 async fn apply(client: &Client, object: &DynamicObject) -> Result<Vec<String>, String> {
     let types = object.types.as_ref().ok_or("an object without a kind")?;
     let kind = GroupVersionKind::try_from(types).map_err(|error| error.to_string())?;
@@ -73,8 +74,9 @@ async fn apply(client: &Client, object: &DynamicObject) -> Result<Vec<String>, S
     let params = PatchParams { field_validation: Some(ValidationDirective::Strict), ..PatchParams::apply(MANAGER) };
     let name = object.metadata.name.as_deref().ok_or("an object without a name")?;
     let request = Request::new(path).patch(name, &params, &Patch::Apply(object)).map_err(|error| error.to_string())?;
-    let answer = client.send(request.map(Body::from)).await.map_err(|error| error.to_string())?;
-    let (head, body) = answer.into_parts();
+    // `Api::patch` would drop the headers.
+    let response = client.send(request.map(Body::from)).await.map_err(|error| error.to_string())?;
+    let (head, body) = response.into_parts();
     let warnings = head.headers.get_all("warning").iter();
     let warnings = warnings.map(|warning| String::from_utf8_lossy(warning.as_bytes()).into_owned()).collect();
     if head.status.is_success() {
@@ -84,7 +86,7 @@ async fn apply(client: &Client, object: &DynamicObject) -> Result<Vec<String>, S
     Err(String::from_utf8_lossy(&body).into_owned())
 }
 
-/// Returns whether the server serves a kind in namespaces.
+/// Returns whether a kind is namespaced, by the discovery of the API server.
 async fn is_namespaced(client: &Client, kind: &GroupVersionKind) -> Result<bool, String> {
     let (_, capabilities) = kube::discovery::pinned_kind(client, kind).await.map_err(|error| error.to_string())?;
     Ok(capabilities.scope == Scope::Namespaced)

@@ -33,6 +33,8 @@ pub struct Options {
 }
 
 impl Default for Options {
+    /// Returns the options of the API server that `OPGEN_PLANE` selects. A sandbox has no port and runs on the paused clock of its test
+    /// case.
     fn default() -> Self {
         Self {
             form: Form::from_environment(),
@@ -53,12 +55,13 @@ impl Options {
         Self { served: true, ..Self::default() }
     }
 
-    /// Returns the default options with a port, and with a Service of webhooks at an address that is not a loopback one.
+    /// Returns the default options with a port, and with a Service whose webhooks are served at `address`, which must not be a loopback
+    /// one.
     pub fn with_webhooks(namespace: &str, service: &str, address: SocketAddr) -> Self {
         let mut options = Self::served();
         options.webhook_services.push((namespace.to_owned(), service.to_owned(), address));
         if options.form != Form::Sandbox {
-            // Without kube-proxy nothing is behind the address of a Service.
+            // There is no kube-proxy that forwards the address of a Service: kube-apiserver has to connect to the endpoints.
             options.apiserver_flags.push("--enable-aggregator-routing=true".to_owned());
         }
         options

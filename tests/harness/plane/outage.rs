@@ -11,7 +11,7 @@ const NO_PORT: &str = "a sandbox without a port has no outage: `case_on` with `O
 const START: Duration = Duration::from_secs(120);
 
 impl Plane {
-    /// Stops the API server at once, as in an outage. Its port and its data remain.
+    /// Stops the API server at once, as in an outage. Its port stays reserved, and its data remains.
     pub fn stop_apiserver(&self) {
         match &self.server {
             Server::Programs(programs) => programs.stop_apiserver(),
@@ -20,7 +20,7 @@ impl Plane {
         }
     }
 
-    /// Starts the API server again and waits until it is ready.
+    /// Starts the API server, for the first time or again after an outage, and waits until `/readyz` succeeds.
     pub async fn start_apiserver(&self) {
         match &self.server {
             Server::Programs(programs) => {
@@ -39,7 +39,8 @@ impl Plane {
         .await;
     }
 
-    /// Compacts the history up to now. The watch cache of kube-apiserver hides the effect until [`Self::expire_watches`].
+    /// Drops the history of the objects up to now, as a compaction of etcd does, so that a watch can't resume from an earlier
+    /// resourceVersion. The watch cache of kube-apiserver hides the effect until a restart; see [`Self::expire_watches`].
     pub async fn compact(&self) {
         match &self.server {
             Server::Programs(programs) => programs.compact().await,

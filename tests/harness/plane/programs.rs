@@ -40,7 +40,7 @@ struct Servers {
 }
 
 impl Programs {
-    /// Starts etcd only. `api` is the port that is reserved for the API server.
+    /// Finds or builds the programs, reserves their ports, and starts etcd only. `api` is the port that is reserved for the API server.
     pub(super) async fn start(form: Form, folder: &Folder, api: u16) -> Result<Self, Missing> {
         // The first call may build the programs, which takes minutes.
         let binaries = tokio::task::spawn_blocking(move || find(form)).await.expect("the search for the programs")?;
@@ -54,6 +54,7 @@ impl Programs {
         Ok(Self { kubelet: Mutex::default(), servers, binaries, ports, _reserved: reserved })
     }
 
+    /// Starts kube-apiserver, and keeps its process in place of one that has ended.
     pub(super) fn start_apiserver(&self, folder: &Folder, authority: &Authority, options: &Options) {
         let flags = &options.apiserver_flags;
         let command = server::apiserver(&self.binaries, folder.path(), self.ports, authority, flags);
@@ -65,12 +66,12 @@ impl Programs {
         self.servers().apiserver = None;
     }
 
-    /// Starts kube-controller-manager, after the end of one that runs.
+    /// Kills kube-controller-manager if it runs, and starts it.
     pub(super) fn start_controller_manager(&self, folder: &Folder, authority: &Authority, options: &Options) {
         let command = server::controller_manager(&self.binaries, folder.path(), authority, options);
         let log = folder.path().join("kube-controller-manager.log");
         let mut servers = self.servers();
-        // The old process ends before the new one starts.
+        // The drop of the old process kills it and waits for its end.
         servers.controller_manager = None;
         servers.controller_manager = Some(Process::spawn("kube-controller-manager", command, &log));
     }
@@ -79,14 +80,15 @@ impl Programs {
         self.servers().controller_manager = None;
     }
 
+    /// Starts kube-scheduler, and keeps its process in place of one that has ended.
     pub(super) fn start_scheduler(&self, folder: &Folder, authority: &Authority) {
         let command = server::scheduler(&self.binaries, authority);
         let log = folder.path().join("kube-scheduler.log");
         self.servers().scheduler = Some(Process::spawn("kube-scheduler", command, &log));
     }
 
-    /// Starts the kwok that simulates the kubelet of a node. Only the first node gets the ports: its kwok also provisions volumes and
-    /// forwards connections.
+    /// Starts a process of kwok that simulates the kubelet of one node. Only the kwok of the first node gets ports: it also provisions the
+    /// volumes of the cluster, and forwards connections to Pods.
     pub(super) fn start_node(&self, folder: &Folder, authority: &Authority, node: &str, is_first: bool) {
         let ports = is_first.then_some(self.ports);
         let command = server::kwok(&self.binaries, folder.path(), authority, node, ports);
@@ -109,11 +111,11 @@ impl Programs {
         *self.kubelet.lock().unwrap_or_else(PoisonError::into_inner) = Some(kubelet);
     }
 
-    /// Compacts the history of etcd up to now.
+    /// Compacts the history of etcd up to now, by calls of its JSON gateway.
     pub(super) async fn compact(&self) {
         let client = Client::try_from(Config::new(server::loopback(self.ports.etcd).parse().expect("etcd's URL")));
         let client = client.expect("a client for etcd");
-        // A key that the API server doesn't read. This revision is newer than the last one that a client may know.
+        // A write of a key that the API server doesn't read: its revision is newer than any that a client of the API server knows.
         let put: serde_json::Value = etcd_call(&client, "put", r#"{"key":"AA=="}"#).await;
         let revision = put["header"]["revision"].as_str().expect("etcd's revision").to_owned();
         let body = format!(r#"{{"revision":"{revision}","physical":true}}"#);
@@ -163,6 +165,7 @@ impl Programs {
 }
 
 impl Servers {
+    /// Iterates over the running processes.
     fn all(&mut self) -> impl Iterator<Item = &mut Process> {
         let Self { nodes, scheduler, controller_manager, apiserver, etcd } = self;
         let others = [Some(etcd), apiserver.as_mut(), controller_manager.as_mut(), scheduler.as_mut()];
@@ -170,7 +173,7 @@ impl Servers {
     }
 }
 
-/// Calls the JSON gateway of etcd.
+/// Posts a JSON body to a call of etcd's key-value API, such as `put`, and returns the response.
 async fn etcd_call(client: &Client, call: &str, body: &str) -> serde_json::Value {
     let request = http::Request::post(format!("/v3/kv/{call}")).body(body.as_bytes().to_vec()).expect("a request");
     client.request(request).await.unwrap_or_else(|error| panic!("etcd's {call} failed: {error}"))

@@ -36,6 +36,8 @@ pub(super) struct ProxiedConnection {
 }
 
 impl ProxiedConnection {
+    /// Returns a connection that begins now. If the proxy is silent (its period has an odd number), the connection forwards only the number
+    /// of bytes from the server that the proxy still lets pass.
     pub(super) fn new(state: Arc<State>) -> Self {
         let start_period = state.period();
         let limit = if start_period.is_multiple_of(2) { u64::MAX } else { state.passes.load(Ordering::SeqCst) };
@@ -58,14 +60,16 @@ impl ProxiedConnection {
         }
     }
 
-    /// Forwards the data of one direction until its end.
+    /// Forwards the data of one direction until the sender closes it. Reading and writing are apart, so that data waits for its delay in a
+    /// channel while more is read.
     async fn pump(&self, direction: Direction, from: OwnedReadHalf, to: OwnedWriteHalf) -> io::Result<()> {
         let (sender, receiver) = mpsc::unbounded_channel();
         tokio::try_join!(self.read(direction, from, sender), self.write(direction, to, receiver))?;
         Ok(())
     }
 
-    /// Reads the data of one direction, and loses it if the direction is cut.
+    /// Reads the data of one direction, and sends it to the writer with the time at which it is due. Drops the data while the proxy loses
+    /// the data of this direction. Returns at the end of the data.
     async fn read(
         &self,
         direction: Direction,
@@ -79,7 +83,7 @@ impl ProxiedConnection {
             if self.state.is_cut(direction) {
                 self.lost.notify_one();
                 if count == 0 {
-                    // The other side does not notice the end.
+                    // The end of the connection is lost too, so the other side stays connected.
                     pending::<()>().await;
                 }
                 continue;
@@ -92,7 +96,8 @@ impl ProxiedConnection {
         }
     }
 
-    /// Writes the data of one direction when it is due.
+    /// Writes the data of one direction when its delay is over. Data from the server is cut off at the limit of a connection that began
+    /// while the proxy was silent.
     async fn write(
         &self,
         direction: Direction,
@@ -112,8 +117,8 @@ impl ProxiedConnection {
         Ok(())
     }
 
-    /// Waits forever if the proxy is silent for this connection. Its data is dropped, and neither side notices if the other one
-    /// closes its connection.
+    /// Waits forever if the proxy no longer forwards the data of this connection: it fell silent, even if it speaks to new connections
+    /// again, or the limit of bytes is reached. Then neither side notices that the other one closes its connection.
     async fn stop_if_silent(&self) {
         if self.state.period() != self.start_period || self.limit.load(Ordering::SeqCst) == 0 {
             pending::<()>().await;

@@ -53,7 +53,7 @@ impl State {
         Instant::now() + Duration::from_millis(self.delay.load(Ordering::SeqCst))
     }
 
-    /// Whether the data of a direction is lost.
+    /// Returns whether the proxy loses the data of a direction.
     pub(super) fn is_cut(&self, direction: Direction) -> bool {
         match *self.cut.borrow() {
             Cut::Nothing => false,

@@ -62,7 +62,7 @@ impl Audit {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Counts a request and passes it to the observer.
+    /// Counts a request by verb and code, and passes it with the message of its failure to the observer.
     pub(crate) fn record(&self, call: &Call, response: &ApiResponse) {
         let key = (call.verb.as_str(), response.code.as_u16());
         *self.counts.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default() += 1;
@@ -71,7 +71,7 @@ impl Audit {
         }
     }
 
-    /// Adds the observer of watch events to a response.
+    /// Passes each event of the response to a watch to the event observer, while the stream is read. Returns other responses unchanged.
     pub(crate) fn observe_events(&self, call: &Call, response: ApiResponse) -> ApiResponse {
         let (Verb::Watch, Some(notify)) = (call.verb, &self.event_observer) else { return response };
         let (notify, record) = (notify.clone(), Record::new(call, response.code));

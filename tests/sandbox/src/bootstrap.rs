@@ -63,7 +63,7 @@ static OBJECTS: LazyLock<Vec<BootstrapObject>> = LazyLock::new(|| {
     objects
 });
 
-/// Iterates over the objects of the table: the header and the template of each. Stops at the first malformed line.
+/// Iterates over the objects of the table [`TEXT`]: the parsed header line and the template of each. Stops at the first malformed line.
 fn rows() -> impl Iterator<Item = (ObjectRow<'static>, &'static str)> {
     let mut remaining = TEXT;
     std::iter::from_fn(move || {
@@ -75,7 +75,7 @@ fn rows() -> impl Iterator<Item = (ObjectRow<'static>, &'static str)> {
     })
 }
 
-/// Creates the objects that the store does not have. Loads all of them at once into a new store.
+/// Creates the bootstrap objects (namespaces, default roles and others) that the store lacks. Loads all of them at once into a new store.
 pub(crate) fn fill(server: &Server) {
     let time = Arc::<str>::from(server.environment.time());
     let build = |object: &BootstrapObject| object.build(server.environment.uid().into(), time.clone());
@@ -86,7 +86,7 @@ pub(crate) fn fill(server: &Server) {
         let Heading { namespace, name, api_version, .. } = &bootstrap.heading;
         if server.store.get(&bootstrap.group_resource, namespace, name).is_none() {
             let object = serde_json::from_slice(&build(bootstrap).json).unwrap_or_default();
-            // There is no other writer before the start.
+            // No other writer exists before the server starts, so that the create has no conflict.
             let _ = server.store.commit(
                 &bootstrap.group_resource,
                 (namespace, name),
@@ -117,7 +117,7 @@ mod tests {
     const ID: &str = "0a0a0a0a-0000-4000-8000-000000000001";
 
     #[test]
-    fn every_object_of_the_table_is_as_the_store_writes_it() {
+    fn every_bootstrap_object_is_encoded_as_by_the_store() {
         assert_eq!(OBJECTS.len() * 2, TEXT.lines().count());
         for bootstrap in OBJECTS.iter() {
             let stored = bootstrap.build(ID.into(), "2026-01-01T00:00:00Z".into());
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn every_object_of_the_table_gets_a_version_a_uid_and_a_time() {
+    fn every_placeholder_of_a_template_is_replaced() {
         for bootstrap in OBJECTS.iter() {
             let stored = bootstrap.build(ID.into(), "2026-01-01T00:00:00Z".into());
             let text = str::from_utf8(&stored.json).unwrap();

@@ -47,7 +47,8 @@ fn client_without_faults(sandbox: Sandbox, user: User) -> kube::Client {
     kube::Client::new(service, namespace)
 }
 
-/// Returns a client whose calls pass through faults, as those of a life.
+/// Returns a client whose calls pass through `faults`, as calls of the given life: one run of the operator process. Calls of a life that
+/// has ended get no response.
 fn client_with_faults(sandbox: Sandbox, user: User, (faults, life): (&crate::fault::Faults, u32)) -> kube::Client {
     let faults = faults.clone();
     let namespace = user.home().unwrap_or("default").to_owned();

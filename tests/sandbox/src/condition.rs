@@ -36,7 +36,7 @@ impl Condition {
         Self { type_, status, reason: reason.to_owned(), message: message.into() }
     }
 
-    /// Returns whether an existing condition has this status.
+    /// Returns whether an existing condition, as JSON, has this status.
     pub(crate) fn matches_status(&self, existing: &Value) -> bool {
         existing["status"] == status_text(self.status)
     }
@@ -74,7 +74,8 @@ pub(crate) fn remove(status: &mut Value, type_: &str) {
     }
 }
 
-/// Sets a condition, even if it did not change. Its `lastTransitionTime` changes only with its status.
+/// Writes a condition into `status.conditions`, also if it did not change. Keeps the `lastTransitionTime` if the status of the condition is
+/// the same as before. `style` are the conventions of the kind.
 pub(crate) fn set(status: &mut Value, condition: &Condition, now: &str, style: Style) {
     let previous = find(status, condition.type_).filter(|previous| condition.matches_status(previous));
     let transition_time = previous.map_or_else(|| now.into(), |previous| previous["lastTransitionTime"].clone());
@@ -109,20 +110,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_transition_is_that_of_the_status() {
+    fn last_transition_time_changes_only_with_the_status() {
         let mut status = json!({});
-        let say = |status: &mut Value, type_, holds, now| {
+        let set_condition = |status: &mut Value, type_, holds, now| {
             set(status, &Condition::new(type_, holds, "Because", ""), now, Style::DEPLOYMENT);
         };
-        say(&mut status, "Available", false, "1");
-        say(&mut status, "Progressing", true, "1");
-        say(&mut status, "Available", false, "2");
+        set_condition(&mut status, "Available", false, "1");
+        set_condition(&mut status, "Progressing", true, "1");
+        set_condition(&mut status, "Available", false, "2");
         let times = |status: &Value| {
             let available = &status["conditions"][1];
             (available["type"].clone(), available["lastTransitionTime"].clone(), available["lastUpdateTime"].clone())
         };
         assert_eq!(times(&status), (json!("Available"), json!("1"), json!("2")));
-        say(&mut status, "Available", true, "3");
+        set_condition(&mut status, "Available", true, "3");
         assert_eq!(times(&status), (json!("Available"), json!("3"), json!("3")));
     }
 

@@ -33,8 +33,7 @@ impl ApiResponse {
     }
 }
 
-/// Returns whether the response is indented: as the parameter `pretty` says, or by default for user agents that people
-/// use.
+/// Returns whether the JSON of the response is indented: by the parameter `pretty` or, without it, for browsers, curl and Wget.
 fn wants_pretty(call: &Call) -> bool {
     match call.options.raw("pretty").unwrap_or_default() {
         "" => INTERACTIVE_AGENTS.iter().any(|program| call.user_agent.starts_with(program)),
@@ -49,7 +48,7 @@ fn to_yaml(json: &[u8]) -> Option<Bytes> {
     serde_saphyr::to_string_with_options(&value, options).ok().map(Bytes::from)
 }
 
-/// Indents JSON with each field on a line of its own; the text must be valid JSON.
+/// Indents JSON by two spaces, with each field and each item on a line of its own; the text must be valid JSON.
 fn to_pretty(json: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(json.len() * 2);
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
@@ -61,6 +60,7 @@ fn to_pretty(json: &[u8]) -> Bytes {
     while let Some(byte) = bytes.next() {
         if quoted {
             out.push(byte);
+            // An unescaped quotation mark ends the string; an unescaped backslash escapes the next byte.
             (quoted, escaped) = (escaped || byte != b'"', !escaped && byte == b'\\');
             continue;
         }
@@ -102,14 +102,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pretty_text_is_the_same_json() {
+    fn indented_json_equals_that_of_serde_json() {
         let value = json!({"a": [1, {"b": "x\\\"{,:"}, [], {}], "c": null, "d": "ä\n"});
         let text = to_pretty(value.to_string().as_bytes());
         assert_eq!(text, serde_json::to_string_pretty(&value).unwrap());
     }
 
     #[test]
-    fn yaml_is_as_kubernetes_writes_it() {
+    fn yaml_is_formatted_as_by_kubernetes() {
         let value = json!({"kind": "Namespace", "list": ["a", {"b": "1", "c": true}], "empty": {}, "none": []});
         let text = to_yaml(value.to_string().as_bytes()).unwrap();
         assert_eq!(text, "empty: {}\nkind: Namespace\nlist:\n- a\n- b: \"1\"\n  c: true\nnone: []\n");

@@ -51,7 +51,7 @@ impl Environment {
         Self { start, seeded: seed.is_some(), began: Instant::now(), chance: Mutex::new(chance) }
     }
 
-    /// Returns the environment with the time of another clock.
+    /// Returns the environment with the time of another clock, instead of its own.
     pub(crate) fn with_clock(self, Clock { start, began }: Clock) -> Self {
         Self { start, began, ..self }
     }
@@ -76,20 +76,26 @@ impl Environment {
         seconds(self.now())
     }
 
-    /// Returns a version-4 UUID.
+    /// Returns a random UUID (version 4).
     pub(crate) fn uid(&self) -> String {
         let bits = self.chance(|chance| chance.u128(..));
-        let [a, b] = [(bits >> 64) as u64, bits as u64];
-        let (version, variant) = ((a & 0x0fff) | 0x4000, (b >> 48 & 0x3fff) | 0x8000);
-        format!("{:08x}-{:04x}-{version:04x}-{variant:04x}-{:012x}", a >> 32, a >> 16 & 0xffff, b & 0xffff_ffff_ffff)
+        let [high, low] = [(bits >> 64) as u64, bits as u64];
+        // RFC 9562, 5.4: the third group begins with the version 4, the fourth with the variant, the bits 10.
+        let (version, variant) = ((high & 0x0fff) | 0x4000, (low >> 48 & 0x3fff) | 0x8000);
+        format!(
+            "{:08x}-{:04x}-{version:04x}-{variant:04x}-{:012x}",
+            high >> 32,
+            high >> 16 & 0xffff,
+            low & 0xffff_ffff_ffff
+        )
     }
 
-    /// Returns the random suffix of a generated name.
+    /// Returns a random suffix, as for a name that the server generates from `generateName`.
     pub(crate) fn suffix(&self, length: usize) -> String {
         self.chance(|chance| (0..length).map(|_| char::from(LETTERS[chance.usize(..LETTERS.len())])).collect())
     }
 
-    /// Draws a value from the random number generator.
+    /// Draws a value from the random number generator of the sandbox by the function `draw`.
     pub(crate) fn chance<T>(&self, draw: impl FnOnce(&mut fastrand::Rng) -> T) -> T {
         draw(&mut self.chance.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -102,12 +108,12 @@ pub(crate) fn seconds(time: Timestamp) -> String {
         static LAST: RefCell<(i64, String)> = const { RefCell::new((i64::MIN, String::new())) };
     }
     let second = time.as_second();
-    LAST.with_borrow_mut(|(last, written)| {
+    LAST.with_borrow_mut(|(last, formatted)| {
         if *last != second {
             let whole = Timestamp::from_second(second).unwrap_or(time);
-            (*last, *written) = (second, whole.to_string());
+            (*last, *formatted) = (second, whole.to_string());
         }
-        written.clone()
+        formatted.clone()
     })
 }
 
@@ -123,7 +129,7 @@ mod tests {
         for uid in &uids {
             let groups: Vec<_> = uid.split('-').map(str::len).collect();
             assert_eq!(groups, [8, 4, 4, 4, 12], "{uid}");
-            assert!(uid.chars().all(|one| one == '-' || matches!(one, '0'..='9' | 'a'..='f')), "{uid}");
+            assert!(uid.chars().all(|letter| letter == '-' || matches!(letter, '0'..='9' | 'a'..='f')), "{uid}");
             // RFC 9562, 5.4: the version is four, the variant begins with the bits 10.
             assert!(&uid[14..15] == "4" && matches!(&uid[19..20], "8" | "9" | "a" | "b"), "{uid}");
         }

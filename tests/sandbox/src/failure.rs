@@ -176,16 +176,16 @@ impl Failure {
 
     /// Returns a 403 for an object: authorization or admission denies the request.
     pub(crate) fn forbidden(kind: &Kind, name: &str, why: &str) -> Self {
-        let named = if name.is_empty() { String::new() } else { format!(" {name:?}") };
-        let message = format!("{}{named} is forbidden: {why}", kind.resource());
+        let quoted_name = if name.is_empty() { String::new() } else { format!(" {name:?}") };
+        let message = format!("{}{quoted_name} is forbidden: {why}", kind.resource());
         Self::new(StatusCode::FORBIDDEN, "Forbidden", message).with_details(kind, name)
     }
 
     /// Returns a 403 for a resource, which need not be served.
     pub(crate) fn forbidden_resource(group: &str, plural: &str, name: &str, why: &str) -> Self {
-        let named = if name.is_empty() { String::new() } else { format!(" {name:?}") };
+        let quoted_name = if name.is_empty() { String::new() } else { format!(" {name:?}") };
         let dot = if group.is_empty() { "" } else { "." };
-        let message = format!("{plural}{dot}{group}{named} is forbidden: {why}");
+        let message = format!("{plural}{dot}{group}{quoted_name} is forbidden: {why}");
         let mut failure = Self::new(StatusCode::FORBIDDEN, "Forbidden", message);
         failure.detail("name", name);
         failure.detail("group", group);

@@ -14,9 +14,9 @@ use crate::{
 };
 
 impl Server {
-    /// Handles a request of a user, or of the user that its headers impersonate, and returns the response; a failure
-    /// becomes a `Status`. The response is recorded in the audit log, and is ready only when its changes are in the
-    /// file.
+    /// Handles a request of an authenticated user, or of the user that its headers impersonate, and returns the response;
+    /// a failure becomes a `Status`. Waits until the changes of the request are in the data file, if there is one, and
+    /// passes the request and the response to the audit observers.
     pub(crate) async fn answer(&self, user: User, request: Request<Bytes>) -> ApiResponse {
         let impersonation = authentication::ImpersonationHeaders::parse(request.headers());
         let mut call = match Call::new(user, request) {
@@ -28,8 +28,7 @@ impl Server {
             Err(failure) => failure.into(),
         };
         let response = response.encoded(&call);
-        // A response is sent only after the changes that it shows are in the file; a watch waits for each of its
-        // events.
+        // A client must not see a change that a restart of the sandbox could lose. A watch waits before it sends events.
         let response = if call.verb == Verb::Watch || self.store.wait_until_persisted().await {
             response
         } else {

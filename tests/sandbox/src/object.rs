@@ -127,7 +127,7 @@ pub(crate) fn owner_uids(object: &Value) -> impl Iterator<Item = &str> {
     listed.into_iter().flatten().filter_map(|owner| owner["uid"].as_str())
 }
 
-/// Returns whether two objects differ at most in these fields of their metadata.
+/// Returns whether two objects are equal, apart from the metadata fields in `ignored_metadata`.
 pub(crate) fn same_but_for(a: &Value, b: &Value, ignored_metadata: &[&str]) -> bool {
     let (Some(a), Some(b)) = (a.as_object(), b.as_object()) else { return a == b };
     fields_without(Some(a), &["metadata"]).eq(fields_without(Some(b), &["metadata"]))
@@ -170,16 +170,16 @@ mod tests {
     #[test]
     fn objects_are_compared_without_the_ignored_metadata() {
         let object = json!({"metadata": {"name": "a", "resourceVersion": "1"}, "spec": {"resourceVersion": "1"}});
-        let changed = |pointer: &str| {
+        let is_same_after_change_of = |pointer: &str| {
             let mut other = object.clone();
-            if let Some(place) = other.pointer_mut(pointer) {
-                *place = "2".into();
+            if let Some(field) = other.pointer_mut(pointer) {
+                *field = "2".into();
             }
             same_but_for(&object, &other, &["resourceVersion"])
         };
-        assert!(changed("/metadata/resourceVersion"));
-        assert!(!changed("/metadata/name"));
-        assert!(!changed("/spec/resourceVersion"));
+        assert!(is_same_after_change_of("/metadata/resourceVersion"));
+        assert!(!is_same_after_change_of("/metadata/name"));
+        assert!(!is_same_after_change_of("/spec/resourceVersion"));
         assert!(!same_but_for(&object, &json!({"metadata": object["metadata"]}), &["resourceVersion"]));
         assert!(same_but_for(&json!(1), &json!(1), &[]) && !same_but_for(&json!(1), &object, &[]));
     }

@@ -38,8 +38,8 @@ pub enum PodScenario {
 }
 
 impl PodScenario {
-    /// Returns the scenario of a Pod. An unknown value means `pending`, so that a misspelled one makes the test time
-    /// out.
+    /// Returns the scenario of a Pod from its [annotation](ANNOTATION); without the annotation, from its restart policy. An
+    /// unknown value of the annotation means `pending`, so that a misspelled value makes the test time out.
     pub fn of(pod: &Value) -> Self {
         match pod["metadata"]["annotations"][ANNOTATION].as_str() {
             None if matches!(object::text(pod, &["spec", "restartPolicy"]), "" | "Always") => Self::Ready,
@@ -114,6 +114,7 @@ pub fn next_status(pod: &Value) -> Option<Value> {
     if scenario == PodScenario::Pending || status["phase"] == scenario.phase() && same_readiness && same_state {
         return None;
     }
+    // A container that has crashed shows restarts, and the error of the last run.
     let crashes = matches!(scenario, PodScenario::Crashing | PodScenario::Restarting);
     let (restarts, last_state) = if crashes { (5, PodScenario::Failed.container_state()) } else { (0, json!({})) };
     let containers = pod["spec"]["containers"].as_array().into_iter().flatten().map(|container| {

@@ -147,13 +147,13 @@ impl Quantity {
     /// Scales both mantissas to the smaller exponent, and returns them with that exponent. Overflows saturate.
     fn align(self, other: Self) -> (i128, i128, i32) {
         let exponent = self.exponent.min(other.exponent);
-        let scaled = |one: Self| {
-            if one.mantissa == 0 {
+        let scaled = |quantity: Self| {
+            if quantity.mantissa == 0 {
                 return 0;
             }
-            let factor = 10i128.checked_pow((one.exponent - exponent).unsigned_abs());
-            let saturated = if one.is_negative() { i128::MIN } else { i128::MAX };
-            factor.and_then(|factor| one.mantissa.checked_mul(factor)).unwrap_or(saturated)
+            let factor = 10i128.checked_pow((quantity.exponent - exponent).unsigned_abs());
+            let saturated = if quantity.is_negative() { i128::MIN } else { i128::MAX };
+            factor.and_then(|factor| quantity.mantissa.checked_mul(factor)).unwrap_or(saturated)
         };
         (scaled(self), scaled(other), exponent)
     }
@@ -163,7 +163,7 @@ impl Quantity {
         self.to_integer().is_some()
     }
 
-    /// Returns the amount as an integer; `None` if it is none, or too large.
+    /// Returns the quantity as an integer; `None` if it has a fraction or is too large.
     fn to_integer(self) -> Option<i128> {
         let factor = 10i128.checked_pow(self.exponent.unsigned_abs())?;
         if self.exponent >= 0 {
@@ -172,8 +172,8 @@ impl Quantity {
         (self.mantissa % factor == 0).then(|| self.mantissa / factor)
     }
 
-    /// Normalizes the text of a quantity. A text that is already short enough stays unchanged, as in Kubernetes.
-    /// `thousandths` rounds up to thousandths, as in resource lists.
+    /// Rewrites the text of a quantity in its canonical form. A text that Kubernetes considers canonical stays unchanged.
+    /// If `thousandths` is set, rounds away from zero to thousandths, as Kubernetes does in resource lists.
     ///
     /// # Errors
     /// If the text is not a quantity.
@@ -181,8 +181,9 @@ impl Quantity {
         let text = text.trim();
         let mut amount = Self::parse(text)?;
         let too_fine = thousandths && amount.exponent < MILLI;
+        // The suffixes and the canonical decimal exponents are multiples of 3.
         if !too_fine && amount.format != QuantityFormat::Binary && amount.exponent % 3 == 0 {
-            // Such a text is canonical if its number neither begins with zero or a dot nor ends with three zeros.
+            // The text is canonical if its number neither begins with zero or a dot nor ends with three zeros.
             let digits: String = text.chars().filter(char::is_ascii_digit).collect();
             let digits = text.find(['e', 'E']).map_or(digits.as_str(), |end| &text[..end]);
             let significant = digits.trim_start_matches(['+', '-']);
@@ -211,7 +212,8 @@ impl PartialOrd for Quantity {
 }
 
 impl fmt::Display for Quantity {
-    /// Formats the quantity in its canonical form: no fraction, the largest suffix that leaves an integer.
+    /// Formats the quantity in its canonical form: an integer with the largest suffix (or decimal exponent) that needs no
+    /// fraction.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.mantissa == 0 {
             return f.write_str("0");
@@ -231,6 +233,7 @@ impl fmt::Display for Quantity {
             mantissa /= 10;
             exponent += 1;
         }
+        // Suffixes exist for multiples of 3 only, so the next lower multiple becomes the exponent.
         let exponent_remainder = exponent.rem_euclid(3);
         mantissa *= 10i128.pow(exponent_remainder.unsigned_abs());
         exponent -= exponent_remainder;
@@ -252,17 +255,18 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::Quantity;
 
+    /// Returns the canonical text of a quantity in a resource list.
     fn canonical(text: &str) -> String {
         Quantity::normalize_text(text, true).unwrap_or_else(|_| "malformed".to_owned())
     }
 
     /// Compares with the `resources.limits` that kube-apiserver returned for these texts.
     #[test]
-    fn each_amount_is_written_in_one_way() {
-        let seen = include_str!("../tests/golden/quantities.json");
-        let seen: std::collections::BTreeMap<String, String> = serde_json::from_str(seen).unwrap();
-        let ours = seen.keys().map(|text| (text.clone(), canonical(text))).collect();
-        assert_eq!(seen, ours);
+    fn canonical_texts_match_those_of_kube_apiserver() {
+        let expected = include_str!("../tests/golden/quantities.json");
+        let expected: std::collections::BTreeMap<String, String> = serde_json::from_str(expected).unwrap();
+        let actual = expected.keys().map(|text| (text.clone(), canonical(text))).collect();
+        assert_eq!(expected, actual);
     }
 
     #[test]
@@ -274,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_is_written_as_its_first_part() {
+    fn a_sum_has_the_format_of_its_first_operand_that_is_not_zero() {
         let parse = |text| Quantity::parse(text).unwrap();
         for (left, right, sum, difference) in [
             ("1Ki", "1", "1025", "1023"),

@@ -26,7 +26,8 @@ pub(crate) struct ResourceRequest<'a> {
 }
 
 impl<'a> ResourceRequest<'a> {
-    /// Returns the request for the target of a path.
+    /// Returns the request for a target that was parsed from a path. The target of a Namespace itself has its name as
+    /// namespace, too.
     ///
     /// # Errors
     /// If the path does not fit the scope of the kind: `MethodNotAllowed` for a write to the collection of all
@@ -39,15 +40,20 @@ impl<'a> ResourceRequest<'a> {
     ) -> Result<Self, Failure> {
         let namespace = if kind.namespaced { target.namespace.as_str() } else { "" };
         let name = target.name.as_deref().unwrap_or_default();
-        // A cluster path of a namespaced kind, or the reverse, is not served.
+        // A path without a namespace fits a namespaced kind only to list or watch all namespaces. A path with a namespace
+        // does not fit a cluster-scoped kind.
         let wrong_scope = if kind.namespaced {
             namespace.is_empty() && !(name.is_empty() && matches!(call.verb, Verb::List | Verb::Watch))
         } else {
             !target.namespace.is_empty() && target.plural != "namespaces"
         };
         if wrong_scope {
-            let is_cluster_path = kind.namespaced && name.is_empty();
-            return Err(if is_cluster_path { Failure::method_not_allowed() } else { Failure::no_such_resource() });
+            let is_collection_of_all_namespaces = kind.namespaced && name.is_empty();
+            return Err(if is_collection_of_all_namespaces {
+                Failure::method_not_allowed()
+            } else {
+                Failure::no_such_resource()
+            });
         }
         Ok(Self { server, call, kind, namespace, name, subresource: target.subresource.as_deref() })
     }

@@ -71,7 +71,7 @@ impl ApiResponse {
         self
     }
 
-    /// Calls a function with each piece of a streamed response; does nothing for a whole one.
+    /// Calls a function with each piece of a streamed response; does nothing for a response that is not streamed.
     pub(crate) fn inspect(mut self, mut observe: impl FnMut(&Bytes) + Send + 'static) -> Self {
         if let Content::Stream(pieces) = self.content {
             self.content = Content::Stream(pieces.inspect(move |piece| observe(piece)).boxed());
@@ -79,7 +79,7 @@ impl ApiResponse {
         self
     }
 
-    /// Converts the response into an HTTP response.
+    /// Converts the response into an HTTP response. Its default `Cache-Control` is `no-cache, private`, as kube-apiserver's.
     pub(crate) fn into_response(self) -> Response<Body> {
         let body = match self.content {
             Content::Whole(bytes) => Body(Inner::Whole(Full::new(bytes))),
@@ -113,17 +113,18 @@ impl ApiResponse {
 }
 
 impl From<Failure> for ApiResponse {
+    /// Returns the response with the `Status` of a failure, and with `Retry-After` if the failure has `retryAfterSeconds`.
     fn from(failure: Failure) -> Self {
         let code = StatusCode::from_u16(failure.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut answer = Self::json(code, line(&failure.status()));
+        let mut response = Self::json(code, line(&failure.status()));
         if let Some(seconds) = failure.details.get("retryAfterSeconds") {
-            answer.headers.push(("retry-after", seconds.to_string()));
+            response.headers.push(("retry-after", seconds.to_string()));
         }
-        answer
+        response
     }
 }
 
-/// Encodes JSON with a line break at the end, as Go's encoder does.
+/// Encodes a value as one line of JSON with a line break at the end, as Go's encoder does.
 pub(crate) fn line(value: &Value) -> Bytes {
     let mut text = Vec::with_capacity(1024);
     json::append(&mut text, value);
@@ -161,6 +162,7 @@ impl http_body::Body for Body {
         }
     }
 
+    /// Returns whether a whole body was sent. The end of a stream shows only when it is polled.
     fn is_end_stream(&self) -> bool {
         match &self.0 {
             Inner::Whole(body) => body.is_end_stream(),
@@ -168,6 +170,7 @@ impl http_body::Body for Body {
         }
     }
 
+    /// Returns the length of a whole body; the length of a stream is unknown.
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
             Inner::Whole(body) => body.size_hint(),

@@ -74,7 +74,7 @@ impl Sandbox {
         }
     }
 
-    /// Handles a request of a user.
+    /// Handles a request of a user, and returns the response. The response to a HEAD request has no body.
     pub async fn call(&self, user: User, request: Request<Bytes>) -> Response<Body> {
         let is_head = request.method() == Method::HEAD;
         let mut response = self.server.answer(user, request).await;
@@ -90,15 +90,15 @@ impl Sandbox {
         self.server.environment.now()
     }
 
-    /// Drops the history: a watch from an older version gets 410.
+    /// Drops the history of changes, as a compaction of etcd: a watch from an older `resourceVersion` gets 410.
     pub fn compact(&self) {
         self.server.store.compact();
     }
 }
 
 impl Sandbox {
-    /// Writes all changes to the [file](Builder::open) and closes it, so that another sandbox can open it. Later writes of
-    /// clones fail. Dropping the last clone closes the file, too, but only after its controllers have ended.
+    /// Writes all changes to the [file](Builder::open) and closes it, so that another sandbox can open it. Later writes by
+    /// clones of this sandbox fail. Dropping the last clone closes the file, too, but only after its controllers have ended.
     pub fn close(self) {
         self.server.store.close();
     }
@@ -199,10 +199,10 @@ impl Builder {
         self
     }
 
-    /// Begins with the objects that another sandbox had at a version, and with its clock: as a cluster that is restored from a backup.
-    /// `latest` is the version of the last write, which is not lower. There is no history: a watch from an earlier version gets 410. The
-    /// seed must be another one, or the same UIDs would be given again. `None` if the history of the other sandbox does not reach back to
-    /// the version.
+    /// Begins with the objects that another sandbox had at a `resourceVersion`, and with the clock of that sandbox, like a cluster that is
+    /// restored from a backup. Versions continue after `latest` (or after `version`, if that is higher). There is no history: a watch from
+    /// an earlier version gets 410. The seed must differ from the seed of the other sandbox; otherwise new objects get UIDs that the other
+    /// sandbox has used. Returns `None` if the history of the other sandbox does not reach back to the version.
     #[must_use]
     pub fn restored(mut self, other: &Sandbox, version: u64, latest: u64) -> Option<Self> {
         let store = other.server.store.restored(version, latest.max(version)).ok()?;
@@ -241,12 +241,15 @@ impl Builder {
         Ok(self.start_with(store))
     }
 
-    /// Starts the sandbox with a store: creates the objects of a new cluster and starts the controllers.
+    /// Starts the sandbox with a store and a new clock: creates the missing objects of a new cluster and starts the
+    /// controllers.
     pub(crate) fn start_with(self, store: Store) -> Sandbox {
         let environment = Environment::new(self.seed);
         self.start_in(environment, store)
     }
 
+    /// Starts the sandbox with a store, a clock and random numbers: creates the missing objects of a new cluster and starts
+    /// the controllers.
     fn start_in(self, environment: Environment, store: Store) -> Sandbox {
         let store = Arc::new(store);
         let server = Arc::new(Server {

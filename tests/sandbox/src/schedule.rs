@@ -12,7 +12,7 @@ pub(crate) enum Schedule {
     Every(SignedDuration),
 }
 
-/// The matching minutes, hours and days, each as a bit set.
+/// The minutes, hours, days, months and weekdays that a schedule matches, each as a bit set: bit n stands for number n.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Calendar {
     minutes: u64,
@@ -31,7 +31,8 @@ const WEEKDAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const DAYS_AHEAD: u32 = 9 * 366;
 
 impl Schedule {
-    /// Parses a schedule; the error is kube-apiserver's message.
+    /// Parses a schedule: five fields, a macro such as `@daily`, or `@every DURATION`. The error is the message of
+    /// kube-apiserver.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         if text.contains("TZ") {
             return Err("cannot use TZ or CRON_TZ in schedule, use timeZone field instead".to_owned());
@@ -80,42 +81,44 @@ impl Schedule {
         }
         let mut last = None;
         let mut next = self.after(after, zone);
-        while let Some(at) = next.filter(|at| *at <= until) {
-            last = Some(at);
-            next = self.after(at, zone);
+        while let Some(time) = next.filter(|time| *time <= until) {
+            last = Some(time);
+            next = self.after(time, zone);
         }
         last
     }
 }
 
 impl Calendar {
-    /// Returns the first matching minute after a time; `None` if there is none within `DAYS_AHEAD`.
+    /// Returns the first matching minute after a time; `None` if there is none within `DAYS_AHEAD`. Skips to the next day,
+    /// hour or minute until the candidate matches.
     fn after(&self, time: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
         let minute = time.as_second().div_euclid(60) + 1;
-        let mut at = Timestamp::from_second(minute * 60).ok()?;
-        let mut days = 0;
-        while days < DAYS_AHEAD {
-            let local = at.to_zoned(zone.clone());
+        let mut candidate = Timestamp::from_second(minute * 60).ok()?;
+        let mut skipped_days = 0;
+        while skipped_days < DAYS_AHEAD {
+            let local = candidate.to_zoned(zone.clone());
             if !self.matches_day(&local) {
-                days += 1;
-                at = local.tomorrow().ok()?.start_of_day().ok()?.timestamp();
+                skipped_days += 1;
+                candidate = local.tomorrow().ok()?.start_of_day().ok()?.timestamp();
             } else if self.hours & 1 << local.hour() == 0 {
-                at = at.checked_add(SignedDuration::from_mins(i64::from(60 - local.minute()))).ok()?;
+                candidate = candidate.checked_add(SignedDuration::from_mins(i64::from(60 - local.minute()))).ok()?;
             } else if self.minutes & 1 << local.minute() == 0 {
-                at = at.checked_add(SignedDuration::from_mins(1)).ok()?;
+                candidate = candidate.checked_add(SignedDuration::from_mins(1)).ok()?;
             } else {
-                return Some(at);
+                return Some(candidate);
             }
         }
         None
     }
 
-    /// Returns whether the schedule matches the day of a time: its month, and its day of the month or weekday or both.
+    /// Returns whether the schedule matches the day of a local time. The month must match. If the schedule restricts both
+    /// the day of the month and the weekday, a match of one of these two is sufficient; otherwise both must match.
     fn matches_day(&self, local: &jiff::Zoned) -> bool {
-        let day = self.days & 1 << local.day() != 0;
-        let weekday = self.weekdays & 1 << local.weekday().to_sunday_zero_offset() != 0;
-        let day_matches = if self.either_day { day || weekday } else { day && weekday };
-        day_matches && self.months & 1 << local.month() != 0
+        let day_matches = self.days & 1 << local.day() != 0;
+        let weekday_matches = self.weekdays & 1 << local.weekday().to_sunday_zero_offset() != 0;
+        let matches = if self.either_day { day_matches || weekday_matches } else { day_matches && weekday_matches };
+        matches && self.months & 1 << local.month() != 0
     }
 }
 
@@ -131,19 +134,21 @@ fn parse_field(field: &str, min: u32, max: u32, names: &[&str]) -> Result<u64, S
     field.split(',').try_fold(0, |bits, part| Ok(bits | parse_part(part, min, max, names)?))
 }
 
-/// Parses one part of a field, between commas, into a bit set.
+/// Parses one part of a field, between commas, into a bit set: `*`, a number, a range, each with an optional step after a
+/// slash. Rejects numbers outside `min` and `max`. `names` are alternative names of the numbers from `min` on.
 fn parse_part(part: &str, min: u32, max: u32, names: &[&str]) -> Result<u64, String> {
     let (range, step) = part.split_once('/').map_or((part, None), |(range, step)| (range, Some(step)));
     let number = |word: &str| {
-        let named = names.iter().position(|name| name.eq_ignore_ascii_case(word));
+        let index = names.iter().position(|name| name.eq_ignore_ascii_case(word));
         // Names of months start at 1, names of weekdays at 0.
-        let named = named.and_then(|at| u32::try_from(at).ok()).map(|at| at + min);
-        named.or_else(|| word.parse().ok()).ok_or_else(|| format!("failed to parse int from {word}"))
+        let number_of_name = index.and_then(|index| u32::try_from(index).ok()).map(|index| index + min);
+        number_of_name.or_else(|| word.parse().ok()).ok_or_else(|| format!("failed to parse int from {word}"))
     };
     let (first, last) = match range {
         "*" | "?" => (min, max),
         _ => match range.split_once('-') {
             Some((first, last)) => (number(first)?, number(last)?),
+            // `5/10` means from 5 on.
             None if step.is_some() => (number(range)?, max),
             None => (number(range)?, number(range)?),
         },
@@ -172,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_next_time_is_found() {
+    fn the_next_time_after_a_time_is_found() {
         for (schedule, after, next) in [
             ("* * * * *", "2026-01-01T00:00:00Z", "2026-01-01T00:01:00Z"),
             ("*/15 * * * *", "2026-01-01T00:16:30Z", "2026-01-01T00:30:00Z"),
@@ -197,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_time_is_found() {
+    fn the_last_time_within_a_period_is_found() {
         let (after, until) = ("2026-01-01T00:00:30Z".parse().unwrap(), "2026-01-01T01:00:00Z".parse().unwrap());
         for (schedule, last) in [
             ("*/25 * * * *", Some("2026-01-01T01:00:00Z")),

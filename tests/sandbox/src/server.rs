@@ -35,12 +35,13 @@ pub(crate) struct ServerOptions {
 }
 
 impl Server {
-    /// Returns the PEM certificates of the authorities; empty if the sandbox never listened.
+    /// Returns the PEM certificates of the authorities that clients of the listeners trust; empty if the sandbox never
+    /// listened.
     pub(crate) fn authorities(&self) -> String {
         self.authorities.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Adds a certificate authority and returns all.
+    /// Adds the PEM certificate of a certificate authority, and returns the certificates of all authorities.
     pub(crate) fn trust(&self, authority: &str) -> String {
         let mut authorities = self.authorities.lock().unwrap_or_else(PoisonError::into_inner);
         authorities.push_str(authority);

@@ -18,10 +18,11 @@ impl Sandbox {
     /// namespace and name. This is not a request: it needs no rights and is not recorded.
     #[must_use]
     pub fn objects(&self, after: u64) -> Vec<Value> {
-        let mut listed = BTreeSet::new();
+        let mut visited = BTreeSet::new();
         let mut objects = Vec::new();
         for kind in self.server.kinds.all() {
-            if !listed.insert(kind.group_resource.clone()) {
+            // Another version of a resource whose objects are already in the list.
+            if !visited.insert(kind.group_resource.clone()) {
                 continue;
             }
             for stored in self.server.store.list(&kind.group_resource, None).1 {

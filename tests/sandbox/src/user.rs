@@ -45,8 +45,8 @@ impl User {
         user
     }
 
-    /// Returns the namespace of a ServiceAccount, which is the default namespace of its clients; `None` for other
-    /// users.
+    /// Returns the namespace of the user if it is a ServiceAccount; `None` for other users. A client of the ServiceAccount
+    /// has this default namespace.
     #[cfg(feature = "client")]
     pub(crate) fn home(&self) -> Option<&str> {
         Some(self.name.strip_prefix("system:serviceaccount:")?.split_once(':')?.0)

@@ -35,7 +35,8 @@ pub(crate) async fn get(server: &impl RequestHandler, path: &str) -> Result<Valu
     call(server, Method::GET, path, (JSON, &Value::Null)).await
 }
 
-/// Replaces an object in a dry run, which changes nothing.
+/// Sends an update (PUT) of the object at `path` as a dry run, which validates it and stores nothing. Fails if the server rejects the
+/// update.
 pub(crate) async fn replace_dry_run(
     server: &impl RequestHandler,
     path: &str,
@@ -45,7 +46,8 @@ pub(crate) async fn replace_dry_run(
     call(server, Method::PUT, &uri, (JSON, object)).await.map(drop)
 }
 
-/// Creates an object.
+/// Creates an object and returns it as the server stored it. `installed` has the CustomResourceDefinition from which its path gets the
+/// plural.
 pub(crate) async fn create(
     server: &impl RequestHandler,
     object: &Value,
@@ -54,7 +56,7 @@ pub(crate) async fn create(
     call(server, Method::POST, &collection_path(object, installed), (JSON, object)).await
 }
 
-/// Applies an object with force.
+/// Applies an object by server-side apply with force, as the field manager [`ADMIN`], and returns the stored object.
 pub(crate) async fn apply(
     server: &impl RequestHandler,
     object: &Value,
@@ -64,7 +66,7 @@ pub(crate) async fn apply(
     call(server, Method::PATCH, &uri, ("application/apply-patch+yaml", object)).await
 }
 
-/// Replaces the spec of an object, at whatever version the object is.
+/// Replaces the spec of a stored object by that of `object`, without a check of the resourceVersion. Returns the stored object.
 pub(crate) async fn replace_spec(
     server: &impl RequestHandler,
     object: &Value,
@@ -75,7 +77,7 @@ pub(crate) async fn replace_spec(
     call(server, Method::PATCH, &uri, ("application/json-patch+json", &patch)).await
 }
 
-/// Deletes an object; succeeds if the object does not exist.
+/// Deletes an object with a propagation policy; succeeds if the object does not exist.
 pub(crate) async fn delete(
     server: &impl RequestHandler,
     object: &Value,
@@ -86,7 +88,7 @@ pub(crate) async fn delete(
     ignore_not_found(call(server, Method::DELETE, &uri, (JSON, &Value::Null)).await)
 }
 
-/// Deletes objects, the last first.
+/// Deletes objects in reverse order, so that an object goes before the ones that were created before it.
 pub(crate) async fn delete_all(
     server: &impl RequestHandler,
     objects: &[Value],
@@ -99,7 +101,7 @@ pub(crate) async fn delete_all(
     Ok(())
 }
 
-/// Deletes each object, removes its finalizers and creates a new object of the same name.
+/// Deletes each object, removes its finalizers so that the deletion ends at once, and creates a new object of the same name.
 pub(crate) async fn recreate_all(
     server: &impl RequestHandler,
     objects: &[Value],
@@ -113,7 +115,7 @@ pub(crate) async fn recreate_all(
     Ok(())
 }
 
-/// Replaces the finalizers of an object; succeeds if the object does not exist.
+/// Replaces the list of finalizers of a stored object by a merge patch; succeeds if the object does not exist.
 pub(crate) async fn set_finalizers(
     server: &impl RequestHandler,
     object: &Value,
@@ -125,7 +127,7 @@ pub(crate) async fn set_finalizers(
     ignore_not_found(call(server, Method::PATCH, &uri, ("application/merge-patch+json", &patch)).await)
 }
 
-/// Adds a finalizer to those that an object was read with.
+/// Sets the finalizers of a stored object to the finalizers that `object` has, as it was read, and a further one.
 pub(crate) async fn add_finalizer(
     server: &impl RequestHandler,
     object: &Value,
@@ -162,7 +164,7 @@ async fn call(
     Err(ErrorResponse { code, message: message.to_owned() })
 }
 
-/// Treats a 404 as a success.
+/// Converts the response to a call: a 404 counts as a success, and the returned object is dropped.
 fn ignore_not_found(response: Result<Value, ErrorResponse>) -> Result<(), ErrorResponse> {
     match response {
         Err(error) if error.code != 404 => Err(error),

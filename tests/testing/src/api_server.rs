@@ -1,5 +1,5 @@
-//! `ApiServer`: answers the requests of a test's administrator, by a sandbox or, for kinds whose objects are in buckets, by the API of the
-//! buckets.
+//! `ApiServer`: answers the requests of a test's administrator, from a sandbox or, for kinds whose objects are in buckets (key-value
+//! stores), from these.
 
 use bytes::Bytes;
 use futures::future::{BoxFuture, FutureExt as _};
@@ -20,6 +20,7 @@ pub(crate) trait RequestHandler: Send + Sync {
 }
 
 impl RequestHandler for Sandbox {
+    /// Sends the request to the sandbox as a cluster administrator, and returns the status code and the body of the response.
     fn handle(&self, request: Request<Bytes>) -> BoxFuture<'_, (u16, Bytes)> {
         async move {
             let (parts, body) = self.call(User::admin(ADMIN), request).await.into_parts();
@@ -30,7 +31,7 @@ impl RequestHandler for Sandbox {
     }
 }
 
-/// A sandbox, and the buckets of the kinds that it does not have. Clones share both.
+/// A sandbox, and the buckets (key-value stores) with the objects of the kinds that are not in the sandbox. Clones share all of them.
 #[derive(Clone)]
 pub(crate) struct ApiServer {
     sandbox: Sandbox,
@@ -50,17 +51,17 @@ impl ApiServer {
         Self { sandbox, stored: None }
     }
 
-    /// Returns the server of a sandbox and of the kinds in buckets, whose objects the client serves.
+    /// Returns a server that sends requests for `kinds`, whose objects are in buckets, to `client`, and all others to the sandbox.
     pub(crate) fn with_buckets(sandbox: Sandbox, kinds: Vec<StoredKind>, client: kube::Client) -> Self {
         Self { sandbox, stored: Some(StoredObjects { kinds, client }) }
     }
 
-    /// Returns whether the objects of a path are in a bucket.
+    /// Returns whether the objects at the path of a request are in a bucket, and not in the sandbox.
     pub(crate) fn is_in_bucket(&self, path: &str) -> bool {
         self.client_of(path).is_some()
     }
 
-    /// Returns the client that serves the objects of a path from a bucket; `None` if they are in the sandbox.
+    /// Returns the client for the objects at the path of a request if their kind is in a bucket; `None` if they are in the sandbox.
     fn client_of(&self, path: &str) -> Option<&kube::Client> {
         let stored = self.stored.as_ref()?;
         stored.kinds.iter().any(|kind| kind.has_path(path)).then_some(&stored.client)
@@ -68,6 +69,7 @@ impl ApiServer {
 }
 
 impl RequestHandler for ApiServer {
+    /// Sends the request to the client of the buckets if its path is of a kind in a bucket, otherwise to the sandbox.
     fn handle(&self, request: Request<Bytes>) -> BoxFuture<'_, (u16, Bytes)> {
         match self.client_of(request.uri().path()) {
             Some(client) => send(client.clone(), request).boxed(),
@@ -76,7 +78,8 @@ impl RequestHandler for ApiServer {
     }
 }
 
-/// Sends a request by a client. The code is 0 if there is no response, and 502 if the body of the response is not complete.
+/// Sends a request by a client, and returns the status code and the body of the response. The code is 0 if there is no response, and 502 if
+/// the body of the response is not complete; then the body is the error as text.
 async fn send(client: kube::Client, request: Request<Bytes>) -> (u16, Bytes) {
     let response = match client.send(request.map(Body::from)).await {
         Ok(response) => response,

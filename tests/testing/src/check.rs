@@ -81,6 +81,7 @@ impl Check {
 }
 
 impl fmt::Display for Check {
+    /// Writes the name of the check in reports, padded as the format asks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Convergence => "convergence",

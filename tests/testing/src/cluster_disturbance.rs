@@ -24,17 +24,18 @@ impl ClusterDisturbance {
     pub(crate) const ALL: [Self; 6] =
         [Self::Partition, Self::Credentials, Self::Emptying, Self::Replacement, Self::Restore, Self::RestoreAhead];
 
-    /// Returns whether the program is restarted with it, and it happens at rest only: Kubernetes requires a restart of clients after a
-    /// restore from a backup, because versions of objects may be lower than before.
+    /// Returns whether a trial restarts the program for this disturbance, and causes it only while the program is idle. Kubernetes requires
+    /// a restart of clients after a restore from a backup, because the versions of objects may be lower than before.
     pub(crate) fn needs_restart(self) -> bool {
         matches!(self, Self::Restore | Self::RestoreAhead)
     }
 
-    /// Returns whether the objects in the clusters remain as they are.
+    /// Returns whether the disturbance leaves the objects in the clusters unchanged.
     pub(crate) fn leaves_objects(self) -> bool {
         matches!(self, Self::Partition | Self::Credentials)
     }
 
+    /// Returns the name of the disturbance in the text form of a schedule.
     fn name(self) -> &'static str {
         match self {
             Self::Partition => "partition",
@@ -46,7 +47,7 @@ impl ClusterDisturbance {
         }
     }
 
-    /// Returns the disturbance of a name; `None` if there is none.
+    /// Returns the disturbance with a name; `None` if no disturbance has it.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|disturbance| disturbance.name() == name)
     }

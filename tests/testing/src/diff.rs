@@ -16,7 +16,8 @@ pub(crate) struct Noise {
     fields: BTreeSet<(String, String)>,
 }
 
-/// Collects the scalars, and the empty maps and lists, of an object by their path.
+/// Adds each scalar and each empty map or list in `value` to `found`, by its path such as `.spec.ports[0].name`. `at` is the path of
+/// `value`.
 fn collect_leaves(value: &Value, at: String, found: &mut BTreeMap<String, Value>) {
     match value {
         Value::Object(map) if !map.is_empty() => {
@@ -29,7 +30,7 @@ fn collect_leaves(value: &Value, at: String, found: &mut BTreeMap<String, Value>
     }
 }
 
-/// Returns the scalars, and the empty maps and lists, of the normalized object by their path.
+/// Returns the scalars, and the empty maps and lists, of the normalized object by their paths such as `.spec.ports[0].name`.
 fn fields(entry: &Entry) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     collect_leaves(&entry.normalized, String::new(), &mut found);
@@ -62,15 +63,16 @@ fn changed_fields(before: &Entry, after: &Entry) -> Vec<FieldChange> {
 }
 
 impl Noise {
-    /// Returns the paths of the random values of a Secret that differ between two states of it. A value is random if it differs between
-    /// undisturbed runs. Empty for other objects.
+    /// Returns the paths of the random values, such as passwords, that differ between two states of the Secret with a key. A value is
+    /// random if it also differs between two undisturbed runs. Returns nothing for an object that is not a Secret.
     pub(crate) fn changed_random_values(&self, key: &str, before: &Entry, after: &Entry) -> Vec<String> {
         let is_secret = |at: &str| key.starts_with("Secret ") && at.starts_with(".data.");
         let paths = changed_fields(before, after).into_iter().map(|change| change.path).filter(|at| is_secret(at));
         paths.filter(|at| self.fields.contains(&(key.to_owned(), at.clone()))).collect()
     }
 
-    /// Returns what differs between the snapshots of two undisturbed runs.
+    /// Returns the differences between the snapshots of two undisturbed runs: objects that only one of them has, and fields with different
+    /// values. Other comparisons ignore these.
     pub(crate) fn between(one: &Snapshot, other: &Snapshot) -> Self {
         let mut noise = Self::default();
         for key in one.objects.keys().chain(other.objects.keys()) {
@@ -86,8 +88,9 @@ impl Noise {
     }
 }
 
-/// Returns lines for the differences that are not noise: `-` for expected and `+` for actual. An object that only one snapshot has
-/// gives one line; an object in both gives its key and a line for each value that differs.
+/// Returns lines for the differences between two snapshots, without the noise, which also differs between undisturbed runs: `-` for
+/// expected and `+` for actual. An object that only one snapshot has gives one line; an object in both gives its key and a line for each
+/// value that differs.
 pub(crate) fn diff(expected: &Snapshot, actual: &Snapshot, noise: &Noise) -> Vec<String> {
     let mut lines = Vec::new();
     let keys: BTreeSet<_> = expected.objects.keys().chain(actual.objects.keys()).collect();
@@ -102,8 +105,9 @@ pub(crate) fn diff(expected: &Snapshot, actual: &Snapshot, noise: &Noise) -> Vec
     lines
 }
 
-/// Returns lines for the differences in fields that still have the value of the snapshot `before`, in the objects that all three
-/// snapshots have. Of lists only conditions count: other lists may be histories.
+/// Returns lines for the stale fields after an edit: those whose value in `actual` is not the expected one, but still that of the snapshot
+/// `before` the edit. Compares the objects that all three snapshots have, without the noise. Ignores lists except conditions, since a list
+/// may be a history.
 pub(crate) fn stale_fields(before: &Snapshot, expected: &Snapshot, actual: &Snapshot, noise: &Noise) -> Vec<String> {
     let mut lines = Vec::new();
     for (key, expected) in expected.objects.iter().filter(|(key, _)| !noise.objects.contains(*key)) {
@@ -118,12 +122,13 @@ pub(crate) fn stale_fields(before: &Snapshot, expected: &Snapshot, actual: &Snap
     lines
 }
 
-/// Returns lines for the random fields of an object that have another value in a later snapshot, although the object has the
-/// same UID. Empty if there are none.
+/// Returns lines for the random fields of an object, such as a generated password, that have another value in the later snapshot `now`,
+/// although the object has the same UID. A field is random if it is noise: it differs between undisturbed runs. Empty if no field changed.
 pub(crate) fn regenerated_fields(entry: &Entry, now: &Snapshot, noise: &Noise) -> Vec<String> {
     let uid = |entry: &Entry| entry.raw["metadata"]["uid"].clone();
     let Some((key, now)) = now.objects.iter().find(|(_, now)| uid(now) == uid(entry)) else { return Vec::new() };
     let is_random = |at: &String| {
+        // Such fields, like times, change in the life of an object: they are not generated values.
         let is_reported = at.starts_with(".status") || at.starts_with(".metadata");
         !is_reported && noise.fields.contains(&(key.clone(), at.clone()))
     };
@@ -132,8 +137,8 @@ pub(crate) fn regenerated_fields(entry: &Entry, now: &Snapshot, noise: &Noise) -
     if lines.is_empty() { lines } else { [vec![format!("  {key}")], lines].concat() }
 }
 
-/// Returns the key of an object and a line for each value that differs, is not noise, and is in a field that `accepts_field`
-/// accepts by its path and actual value. Empty if there is no such field.
+/// Returns a line with the key of an object and a line for each value that differs between its two states, is not noise, and is in a field
+/// that `accepts_field` accepts by its path and actual value. Returns no line if there is no such field.
 fn field_lines(
     key: &str,
     expected: &Entry,
@@ -208,6 +213,7 @@ mod tests {
             let status = json!({"conditions": conditions, "images": [image]});
             snapshot(&[json!({"kind": "Web", "metadata": {"name": "w"}, "status": status})])
         };
+        // The list `images` may be a history, so its old entry is not stale; a condition is.
         let before = status_of("web:1", "web:1 runs", "Begun");
         let expected = status_of("web:2", "web:2 runs", "Begun");
         let found = status_of("web:1", "web:1 runs", "Edited");

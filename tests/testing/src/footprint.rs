@@ -33,14 +33,15 @@ pub(crate) struct Footprint {
 }
 
 impl Footprint {
-    /// Returns the footprint before the first run of the program.
+    /// Returns the footprint before the first run of the program: the namespaces of its samples, and a namespace with only foreign objects.
     pub(crate) fn of_samples(samples: &[Value]) -> Self {
         let namespaces = samples.iter().filter_map(|sample| sample["metadata"]["namespace"].as_str());
         let namespaces = namespaces.chain([FOREIGN_NAMESPACE]).map(str::to_owned).collect();
         Self { namespaces, labels: Vec::new() }
     }
 
-    /// Returns the footprint of a program that has created the children of its samples.
+    /// Returns the footprint of a program: the namespaces of its samples and of their children in the snapshot `created`, except namespaces
+    /// that the program creates itself, and some sets of the children's labels that other applications also use.
     pub(crate) fn of(program: &str, samples: &[Value], created: &Snapshot) -> Self {
         let mut footprint = Self::of_samples(samples);
         let children: Vec<&Entry> = created.children(program, samples).collect();
@@ -57,7 +58,7 @@ impl Footprint {
     }
 }
 
-/// Returns the labels of an object that objects of another application may have as well.
+/// Returns the labels of an object that objects of another application may have as well, such as `app` and `app.kubernetes.io/name`.
 fn common_labels(object: &Value) -> Labels {
     let is_common = |key: &str| COMMON_KEYS.contains(&key) || key.starts_with(RECOMMENDED_PREFIX) && key != MANAGED_BY;
     let labels = object["metadata"]["labels"].as_object().into_iter().flatten();

@@ -29,7 +29,7 @@ pub(crate) fn namespaced_name(object: &Value) -> String {
     }
 }
 
-/// Returns the kind, namespace and name of an object for messages, and its cluster if that is another one.
+/// Returns the kind, namespace and name of an object for messages, and its cluster if it is not in the cluster of the program.
 pub(crate) fn label(object: &Value) -> String {
     let place = cluster_of(object).map(|cluster| format!(" in {cluster}")).unwrap_or_default();
     format!("{} {}{place}", text(object, "/kind"), namespaced_name(object))
@@ -92,8 +92,9 @@ pub(crate) fn is_external_record(object: &Value) -> bool {
     object["metadata"]["labels"].get(EXTERNAL_RECORD).is_some()
 }
 
-/// Reduces the record of a thing of an external service to the node, the owner, the phase and the thing: the token, the id and the UID of
-/// the owner may be those of an earlier object of the same name. Other objects stay as they are.
+/// Removes all data except the node, the owner, the phase and the thing from a record, the ConfigMap in which an operator stores the state
+/// of a thing of an external service: the token, the id and the UID of the owner may be those of an earlier object of the same name, and
+/// are not compared. Other objects stay unchanged.
 pub(crate) fn reduce_external_record(object: &mut Value) {
     if is_external_record(object)
         && let Some(data) = object["data"].as_object_mut()

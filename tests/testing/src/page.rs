@@ -51,7 +51,8 @@ impl Report {
     }
 }
 
-/// Writes the page if `OPGEN_REPORT` is set; an error becomes a finding of the report.
+/// Writes the report as a page if the variable `OPGEN_REPORT` is set, and returns the report. An error of the write becomes a finding in
+/// it.
 pub(crate) fn write_if_requested(mut report: Report) -> Report {
     let Some(requested) = env::var_os(PAGE_VARIABLE).filter(|requested| !requested.is_empty()) else { return report };
     let path = page_path(&PathBuf::from(requested), &report.program);
@@ -145,6 +146,7 @@ fn checks_table(report: &Report) -> Markup {
 
 /// Renders the findings: the first of each check in full, the others as a list.
 fn findings_section(report: &Report) -> Markup {
+    // The number of findings of each check so far.
     let mut counts = BTreeMap::<Check, usize>::new();
     let (full, others): (Vec<_>, Vec<_>) = report.findings.iter().enumerate().partition(|(_, finding)| {
         let count = counts.entry(finding.check).or_default();
@@ -233,6 +235,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
+    /// Returns a report with a number of findings of one check, with characters that HTML must escape.
     fn report(findings: usize) -> Report {
         let finding = |number: usize| Finding {
             check: Check::Stop,

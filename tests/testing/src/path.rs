@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use crate::object::{group, text};
 
-/// Returns the path of an object.
+/// Returns the REST path of an object. `installed` has the CustomResourceDefinitions with the plurals.
 pub(crate) fn object_path(object: &Value, installed: &[Value]) -> String {
     format!("{}/{}", collection_path(object, installed), text(object, "/metadata/name"))
 }
 
-/// Returns the path of the collection that an object is in.
+/// Returns the REST path of the collection that an object is in. `installed` has the CustomResourceDefinitions with the plurals.
 pub(crate) fn collection_path(object: &Value, installed: &[Value]) -> String {
     let (version, plural) = (text(object, "/apiVersion"), plural(object, installed));
     let root = if version.contains('/') { format!("/apis/{version}") } else { format!("/api/{version}") };

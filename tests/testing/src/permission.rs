@@ -24,7 +24,8 @@ const PROCESS_RESOURCES: [(&str, &str); 4] = [
 ];
 
 impl Permission {
-    /// Returns whether a program needs the permission for its process and not for the objects that it controls.
+    /// Returns whether a program needs the permission for its process, such as for leader election, and not for the objects that it
+    /// controls.
     fn is_of_process(&self) -> bool {
         PROCESS_RESOURCES.contains(&(self.group.as_str(), self.resource.as_str()))
     }
@@ -75,6 +76,7 @@ fn permissions_of(rule: &Value) -> Vec<Permission> {
     permissions
 }
 
+/// Returns the strings in a list; empty for another value.
 fn strings(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
 }
@@ -96,12 +98,13 @@ pub(crate) fn writable_resources(objects: &[Value]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Returns the permissions that calls used, and those that they lacked. A `list` also counts as `get`: it gives no more access,
-/// and an operator may need it only in a race. The deletion of a Namespace counts as that of the objects that the calls wrote into it.
+/// Returns the permissions that the calls in a timeline used, and the ones that they lacked. A used `list` also counts as a used `get`,
+/// which gives no more access and which an operator may need only in a race. The deletion of a Namespace also uses the permissions to
+/// delete the objects that the calls wrote into it.
 pub(crate) fn used_and_lacking(timeline: &Timeline) -> (BTreeSet<Permission>, BTreeSet<Permission>) {
     let (mut used, mut lacking) = (BTreeSet::new(), BTreeSet::new());
     for call in timeline.calls() {
-        // The server itself did not refuse the call.
+        // An injected 403 does not come from the server, and says nothing about the role.
         let is_injected = call.fault.is_some();
         match call.code {
             Some(403) if !is_injected => lacking.extend(needed_permissions(call)),
@@ -119,8 +122,9 @@ pub(crate) fn used_and_lacking(timeline: &Timeline) -> (BTreeSet<Permission>, BT
     (used, lacking)
 }
 
-/// Returns the permissions to delete the objects that calls wrote into a Namespace that another call deleted. Such an object ends with its
-/// Namespace; the program deletes it by a call of its own only if it goes alone.
+/// Returns the permissions to delete the objects that the calls in a timeline wrote into a Namespace which another call deleted. Such an
+/// object is deleted together with its Namespace; the program calls its deletion only if the Namespace stays, which may not happen in a
+/// run.
 fn deletions_with_namespaces(timeline: &Timeline) -> BTreeSet<Permission> {
     let succeeded: Vec<_> = timeline.calls().filter(|call| matches!(call.code, Some(200..300))).collect();
     let deletions = succeeded.iter().filter(|call| call.method == "DELETE");
@@ -141,7 +145,8 @@ fn namespace_of(call: &ObservedCall) -> Option<&str> {
     path.split_once('/').map(|(namespace, _)| namespace)
 }
 
-/// Returns the permissions that a call needs; an apply that creates an object needs two. Empty for non-resource paths.
+/// Returns the RBAC permissions that a call needs, by its path and method: one, or `patch` and `create` for an apply that created the
+/// object. Empty for a path that is not one of a resource.
 fn needed_permissions(call: &ObservedCall) -> Vec<Permission> {
     let path = call.path();
     let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
@@ -150,6 +155,7 @@ fn needed_permissions(call: &ObservedCall) -> Vec<Permission> {
         ["apis", group, _, ref segments @ ..] => (group, segments),
         _ => return Vec::new(),
     };
+    // Drops `namespaces/NAME` before the resource, unless the path is that of the Namespace itself or of its subresource.
     let segments = match segments {
         ["namespaces", _, segments @ ..] if !segments.is_empty() && !matches!(segments, ["status" | "finalize"]) => {
             segments
@@ -157,16 +163,16 @@ fn needed_permissions(call: &ObservedCall) -> Vec<Permission> {
         segments => segments,
     };
     let Some(plural) = segments.first() else { return Vec::new() };
-    let named = segments.len() > 1;
+    let has_name = segments.len() > 1;
     let resource = segments.get(2).map_or_else(|| (*plural).to_owned(), |part| format!("{plural}/{part}"));
     let verb = match call.method.as_str() {
         "GET" if call.is_watch() => "watch",
-        "GET" if named => "get",
+        "GET" if has_name => "get",
         "GET" => "list",
         "POST" => "create",
         "PUT" => "update",
         "PATCH" => "patch",
-        "DELETE" if named => "delete",
+        "DELETE" if has_name => "delete",
         "DELETE" => "deletecollection",
         _ => return Vec::new(),
     };
@@ -185,16 +191,18 @@ mod tests {
     use opgen_sandbox::fault::{TimelineEntry, TimelineEvent};
     use serde_json::json;
 
+    /// Returns a call with the number 1 and without a fault.
     fn observed(method: &str, uri: &str, code: u16) -> ObservedCall {
         ObservedCall { number: 1, method: method.into(), uri: uri.into(), code: Some(code), fault: None }
     }
 
-    fn call(method: &str, uri: &str, code: u16) -> Vec<String> {
+    /// Returns the permissions that a call needs, as text.
+    fn needed(method: &str, uri: &str, code: u16) -> Vec<String> {
         needed_permissions(&observed(method, uri, code)).iter().map(ToString::to_string).collect()
     }
 
-    /// Returns the permissions to delete that calls used.
-    fn deleted(calls: &[(&str, &str, u16)]) -> Vec<String> {
+    /// Returns the permissions with the verb `delete` that calls used, as text.
+    fn used_deletions(calls: &[(&str, &str, u16)]) -> Vec<String> {
         let mut timeline = Timeline::default();
         for (method, uri, code) in calls {
             let event = TimelineEvent::Call(observed(method, uri, *code));
@@ -215,23 +223,24 @@ mod tests {
             ("GET", "/api/v1/namespaces/a/services/web", 200),
             ("PATCH", "/api/v1/namespaces/a", 201),
         ];
-        let with = |deletion: (&'static str, &'static str, u16)| deleted(&[&writes[..], &[deletion]].concat());
+        let used_with =
+            |deletion: (&'static str, &'static str, u16)| used_deletions(&[&writes[..], &[deletion]].concat());
         let all = ["delete configmaps", "delete namespaces", "delete deployments.apps"];
-        assert_eq!(with(("DELETE", "/api/v1/namespaces/a", 200)), all);
-        assert_eq!(with(("DELETE", "/api/v1/namespaces/a", 404)), ["delete namespaces"]);
-        assert_eq!(with(("DELETE", "/api/v1/namespaces/a/configmaps/one", 200)), ["delete configmaps"]);
+        assert_eq!(used_with(("DELETE", "/api/v1/namespaces/a", 200)), all);
+        assert_eq!(used_with(("DELETE", "/api/v1/namespaces/a", 404)), ["delete namespaces"]);
+        assert_eq!(used_with(("DELETE", "/api/v1/namespaces/a/configmaps/one", 200)), ["delete configmaps"]);
     }
 
     #[test]
-    fn calls_need_what_rbac_calls_them() {
-        assert_eq!(call("GET", "/api/v1/configmaps?watch=true", 200), ["watch configmaps"]);
-        assert_eq!(call("GET", "/api/v1/namespaces/a", 200), ["get namespaces"]);
+    fn a_call_needs_the_verb_and_the_resource_of_rbac() {
+        assert_eq!(needed("GET", "/api/v1/configmaps?watch=true", 200), ["watch configmaps"]);
+        assert_eq!(needed("GET", "/api/v1/namespaces/a", 200), ["get namespaces"]);
         assert_eq!(
-            call("PATCH", "/apis/apps/v1/namespaces/a/deployments/b", 201),
+            needed("PATCH", "/apis/apps/v1/namespaces/a/deployments/b", 201),
             ["patch deployments.apps", "create deployments.apps"]
         );
-        assert_eq!(call("PATCH", "/apis/d.e/v1/namespaces/a/webs/b/status", 200), ["patch webs/status.d.e"]);
-        assert_eq!(call("DELETE", "/api/v1/namespaces/a/pods", 200), ["deletecollection pods"]);
+        assert_eq!(needed("PATCH", "/apis/d.e/v1/namespaces/a/webs/b/status", 200), ["patch webs/status.d.e"]);
+        assert_eq!(needed("DELETE", "/api/v1/namespaces/a/pods", 200), ["deletecollection pods"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::{
 
 use crate::simulation::panic_message;
 
-/// Runs a future to completion on a runtime with a paused clock.
+/// Runs a future to completion on a new tokio runtime with a paused clock, which advances at once while all tasks wait.
 ///
 /// # Errors
 /// If the runtime can't be built.
@@ -20,12 +20,14 @@ pub(crate) fn block_on<T>(run: impl Future<Output = T>) -> Result<T, String> {
     Ok(runtime.block_on(run))
 }
 
-/// Maps items on several threads and keeps their order; an item that panics maps to the message of the panic.
+/// Calls `run` for each item on several threads, and returns the results in the order of the items. If a call panics, its result is the
+/// message of the panic.
 pub(crate) fn map<I: Sync, T: Send>(
     threads: usize,
     items: &[I],
     run: impl Fn(&I) -> T + Sync,
 ) -> Vec<Result<T, String>> {
+    // Each thread takes the next item until there are no more.
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..threads.clamp(1, items.len().max(1)) {

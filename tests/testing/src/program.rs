@@ -66,7 +66,7 @@ pub struct ProgramWebhooks {
 pub type Respond = Arc<dyn Fn(Request<Bytes>, kube::Client) -> BoxFuture<'static, Response<Bytes>> + Send + Sync>;
 
 impl ProgramWebhooks {
-    /// The webhooks below a URL, with the function that responds to their calls.
+    /// Returns the webhooks whose URLs begin with `url`, with the function that responds to their calls.
     pub fn new(url: impl Into<String>, respond: Respond) -> Self {
         Self { url: url.into(), respond }
     }
@@ -103,8 +103,8 @@ pub trait Program: Send + Sync {
     /// Starts a new process, which runs until the future is dropped.
     fn run(&self, client: kube::Client, environment: Environment) -> BoxFuture<'static, Result<(), String>>;
 
-    /// Starts a new process of a program whose kinds are in buckets; see [`Manifests::install`]. The buckets stay from one process to the
-    /// next. Default: an error, since [`run`](Self::run) has no buckets.
+    /// Starts a new process of a program whose kinds are in buckets, which are key-value stores; see [`Manifests::install`]. The buckets
+    /// stay from one process to the next. Default: an error, since [`run`](Self::run) has no buckets.
     fn run_with_buckets(
         &self,
         client: kube::Client,
@@ -134,6 +134,8 @@ struct Identity {
 }
 
 impl<F: Fn() -> Operator + Send + Sync> OpgenProgram<F> {
+    /// Returns a program that calls `build` for each process. With `policy`, its manifests have the admission policy that adds the
+    /// finalizer.
     pub(crate) fn new(build: F, policy: bool) -> Self {
         Self { build, policy, identity: OnceLock::new() }
     }
@@ -163,6 +165,7 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
         self.identity().namespace.clone()
     }
 
+    /// Generates the manifests of the operator: definitions, roles, webhooks, policies, and the samples.
     fn manifests(&self) -> Result<Manifests, String> {
         let project = (self.build)().project().map_err(|error| error.to_string())?;
         let rendered = manifest::files(&project).map_err(|error| error.to_string())?;
@@ -191,6 +194,7 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
         Ok(manifests)
     }
 
+    /// Returns the webhooks of the operator, which respond in this process; `None` if it has none.
     fn webhooks(&self) -> Option<ProgramWebhooks> {
         let responder = WebhookResponder::new(&(self.build)())?;
         let url = format!("https://{}.{}.svc:443", responder.service(), self.identity().namespace);
@@ -201,8 +205,9 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
         Some(ProgramWebhooks::new(url, respond))
     }
 
+    /// Returns the longest pause of the operator with a margin.
     fn longest_pause(&self) -> Duration {
-        // A tenth of jitter, and the duration of a pass.
+        // A tenth of the pause for jitter, and five seconds for the duration of a pass.
         (self.build)().longest_pause().mul_f64(1.1) + Duration::from_secs(5)
     }
 
@@ -210,6 +215,7 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
         run_operator((self.build)(), self.watched_namespace(), client, environment)
     }
 
+    /// Starts a new process of the operator, whose kinds in buckets are in those that `buckets` opens.
     fn run_with_buckets(
         &self,
         client: kube::Client,
@@ -220,7 +226,8 @@ impl<F: Fn() -> Operator + Send + Sync> Program for OpgenProgram<F> {
     }
 }
 
-/// Returns the definition of a kind whose objects are in a bucket, with the annotations of such a kind; `None` for another kind.
+/// Returns the CustomResourceDefinition of a kind whose objects are in a bucket (a key-value store), with an annotation that names the
+/// bucket, and one for a kind without a controller. `None` for a kind whose objects are in Kubernetes.
 fn definition_in_bucket(described: &KindDescription) -> Option<Value> {
     let bucket = described.bucket.as_ref()?;
     let mut definition = described.crd.clone()?;
@@ -232,7 +239,8 @@ fn definition_in_bucket(described: &KindDescription) -> Option<Value> {
     Some(definition)
 }
 
-/// Runs an operator for a namespace, or for all, until the future is dropped.
+/// Runs an operator, for one namespace or for all if `namespace` is `None`, until the future is dropped. The future ends with the error of
+/// the operator as text.
 pub(crate) fn run_operator(
     operator: Operator,
     namespace: Option<String>,
@@ -242,6 +250,7 @@ pub(crate) fn run_operator(
     let operator = operator.environment(environment);
     let options = namespace.into_iter().fold(RunOptions::default(), RunOptions::namespace);
     async move {
+        // The operator gets no shutdown signal.
         let never = std::future::pending::<()>();
         operator.run_with(client, options, never).await.map_err(|error| error.to_string())
     }

@@ -114,6 +114,7 @@ const MAX_ENTRIES: usize = 30;
 const MAX_LINES: usize = 40;
 
 impl fmt::Display for Report {
+    /// Writes the number of runs and the verdict of each check, the first findings of each check in full, and the schedules of the others.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "trial of {}: {} runs, {} findings", self.program, self.runs(), self.findings.len())?;
         for CheckSummary { check, runs, took } in &self.steps {
@@ -121,6 +122,7 @@ impl fmt::Display for Report {
             let verdict = if failed == 0 { "ok".to_owned() } else { format!("{failed} findings") };
             writeln!(f, "  {check:<28} {runs:>6} runs {:>8.2} s  {verdict}", took.as_secs_f64())?;
         }
+        // The number of findings of each check so far, and the schedules of the findings that are not shown in full.
         let mut counts = std::collections::BTreeMap::<Check, usize>::new();
         let mut others = BTreeSet::new();
         for finding in &self.findings {
@@ -133,8 +135,8 @@ impl fmt::Display for Report {
             finding.write(f, self.whole)?;
         }
         if !others.is_empty() {
-            let some: Vec<_> = others.iter().take(MAX_LINES).copied().collect();
-            writeln!(f, "\nand {} more, which often have the same cause: {}", others.len(), some.join(", "))?;
+            let shown: Vec<_> = others.iter().take(MAX_LINES).copied().collect();
+            writeln!(f, "\nand {} more, which often have the same cause: {}", others.len(), shown.join(", "))?;
         }
         Ok(())
     }
@@ -166,7 +168,8 @@ impl Finding {
         }
     }
 
-    /// Returns the lines of the timeline, or the last relevant ones, and whether some are left out.
+    /// Returns the lines of the timeline, and whether lines are left out. Without `whole`, they are the last relevant ones: faults, writes,
+    /// stops and notes.
     fn excerpt(&self, whole: bool) -> (Vec<String>, bool) {
         let entries = &self.timeline.entries;
         if whole {
@@ -185,8 +188,8 @@ impl Finding {
         if chosen.len() > MAX_ENTRIES {
             chosen.drain(..chosen.len() - MAX_ENTRIES);
         }
-        let mut some = Timeline::default();
-        some.entries = chosen.into_iter().map(|index| entries[index].clone()).collect();
-        (some.to_string().lines().map(str::to_owned).collect(), is_excerpt)
+        let mut excerpt = Timeline::default();
+        excerpt.entries = chosen.into_iter().map(|index| entries[index].clone()).collect();
+        (excerpt.to_string().lines().map(str::to_owned).collect(), is_excerpt)
     }
 }

@@ -109,6 +109,7 @@ impl Propagation {
 pub struct InvalidSchedule(String);
 
 impl fmt::Display for InvalidSchedule {
+    /// Writes the invalid word, and examples of valid ones.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -121,7 +122,7 @@ impl fmt::Display for InvalidSchedule {
 impl std::error::Error for InvalidSchedule {}
 
 impl Schedule {
-    /// Returns a schedule without faults and edits.
+    /// Returns a schedule without faults and edits. The seed determines names, UIDs and random values.
     pub(crate) fn undisturbed(seed: u64) -> Self {
         Self { seed: Some(seed), ..Self::default() }
     }
@@ -166,7 +167,7 @@ impl Schedule {
         Self { recreate_at: Some(call), ..Self::default() }
     }
 
-    /// Creates the samples as a variant and recreates them as they are.
+    /// Creates the samples as a variant, with another spec, and recreates them in their original form while the program is idle.
     pub(crate) fn recreation_after(variant: usize) -> Self {
         Self { initial_variant: Some(variant), recreate_at: Some(0), ..Self::default() }
     }
@@ -218,6 +219,7 @@ fn class_name(class: FaultClass) -> String {
 }
 
 impl fmt::Display for Schedule {
+    /// Writes the text form: a word for each field that is set, separated by spaces, such as `after:17 edit:2`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words: Vec<String> = Vec::new();
         for (call, fault) in &self.stops {
@@ -242,8 +244,8 @@ impl fmt::Display for Schedule {
             ("idle", self.idle),
             ("upgrade", self.upgrade),
         ];
-        for (word, on) in flags {
-            words.extend(on.then(|| format!("{word}:1")));
+        for (word, is_set) in flags {
+            words.extend(is_set.then(|| format!("{word}:1")));
         }
         if let Some((seed, classes)) = &self.random_faults {
             let names: Vec<_> = classes.iter().map(|class| class_name(*class)).collect();
@@ -263,6 +265,7 @@ impl fmt::Display for Schedule {
 impl FromStr for Schedule {
     type Err = InvalidSchedule;
 
+    /// Parses the text form: words `ACTION:NUMBER` or `ACTION:NUMBER=DETAIL`, separated by spaces.
     fn from_str(text: &str) -> Result<Self, InvalidSchedule> {
         let mut schedule = Self::default();
         for word in text.split_whitespace() {
@@ -290,6 +293,7 @@ impl FromStr for Schedule {
                 "upgrade" => schedule.upgrade = number > 0,
                 "cluster" => {
                     let disturbance = ClusterDisturbance::parse(detail);
+                    // Such a disturbance happens only while the program is idle, which 0 stands for.
                     let disturbance = disturbance.filter(|disturbance| number == 0 || !disturbance.needs_restart());
                     let disturbance = disturbance.ok_or_else(invalid)?;
                     schedule.cluster = Some((number, disturbance));
@@ -324,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_course_reads_back_as_it_is_written() {
+    fn a_schedule_is_parsed_from_its_text_form() {
         for text in [
             "after:17 before:20",
             "delete:3",

@@ -25,8 +25,8 @@ const CREDENTIALS: [&str; 10] = [
     "username",
 ];
 
-/// Replaces the values of a Secret by digests, and removes the annotation in which kubectl keeps them. The digest of a registration does
-/// not depend on the credentials, because the simulated clusters may get others.
+/// Replaces the values of a Secret by digests, and removes the annotation in which kubectl keeps them. If the Secret registers a cluster
+/// with a CD system, the digests do not depend on the credentials for the cluster, because a simulated cluster may get new ones.
 pub(crate) fn digest_values(secret: &mut Value) {
     let labels = &secret["metadata"]["labels"];
     let is_registration = REGISTRATION_LABELS.iter().any(|label| labels.get(label).is_some());
@@ -46,7 +46,8 @@ pub(crate) fn digest_values(secret: &mut Value) {
     }
 }
 
-/// Returns the settings in base64 of JSON without credentials; `None` for another value.
+/// Decodes a value that is JSON in base64, such as a kubeconfig, and returns the JSON with placeholders for the credentials; `None` for
+/// another value.
 fn without_credentials(value: &Value) -> Option<Value> {
     let ByteString(bytes) = serde_json::from_value(value.clone()).ok()?;
     let mut settings: Value = serde_json::from_slice(&bytes).ok()?;
@@ -54,6 +55,7 @@ fn without_credentials(value: &Value) -> Option<Value> {
     Some(settings)
 }
 
+/// Replaces the value of each field with a name in [`CREDENTIALS`], at any depth, by a placeholder.
 fn hide_credentials(settings: &mut Value) {
     match settings {
         Value::Object(map) => {
@@ -75,7 +77,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Returns the digests of a Secret with a label and this value.
+    /// Returns the data of a Secret with a label and a value after the value was replaced by its digest.
     fn digest(label: &str, value: &Value) -> Value {
         let data = json!({"value": ByteString(value.to_string().into_bytes())});
         let mut secret =
@@ -92,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn registrations_with_other_credentials_are_the_same_and_with_another_server_are_not() {
+    fn the_digest_of_a_registration_depends_on_the_server_and_not_on_the_credentials() {
         let argo_cd = |server: &str, token: &str| {
             let tls = json!({"insecure": false, "caData": token});
             json!({"server": server, "tlsClientConfig": tls, "bearerToken": token})
@@ -103,9 +105,9 @@ mod tests {
         };
         for label in REGISTRATION_LABELS {
             for registration in [&argo_cd as &dyn Fn(&str, &str) -> Value, &kubeconfig] {
-                let of = |server: &str, token: &str| digest(label, &registration(server, token));
-                assert_eq!(of("https://a", "one"), of("https://a", "two"));
-                assert_ne!(of("https://a", "one"), of("https://b", "one"));
+                let digest_of = |server: &str, token: &str| digest(label, &registration(server, token));
+                assert_eq!(digest_of("https://a", "one"), digest_of("https://a", "two"));
+                assert_ne!(digest_of("https://a", "one"), digest_of("https://b", "one"));
             }
         }
         assert_ne!(digest("app", &argo_cd("https://a", "one")), digest("app", &argo_cd("https://a", "two")));

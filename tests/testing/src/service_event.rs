@@ -56,6 +56,7 @@ impl ServiceEvent {
     pub(crate) const OF_WRITES: &'static [Self] =
         &[Self::Refused, Self::Lost, Self::TimedOut, Self::Slow, Self::Throttled];
 
+    /// Returns the name of the event in the text form of a schedule.
     fn name(self) -> &'static str {
         match self {
             Self::Refused => "refused",
@@ -70,13 +71,13 @@ impl ServiceEvent {
         }
     }
 
-    /// Returns the event of a name; `None` if there is none.
+    /// Returns the event with a name; `None` if no event has it.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|event| event.name() == name)
     }
 
-    /// Returns whether it can happen at a call, or at rest for 0: the events of single calls need one, and a quota is exhausted from the
-    /// start.
+    /// Returns whether a schedule may have the event at the call with a number; 0 stands for the time in which the program is idle. The
+    /// faults of single calls need a call, and an exhausted quota, which begins before the samples are created, is always written with 0.
     pub(crate) fn can_happen_at(self, call: u64) -> bool {
         match self {
             Self::Quota => call == 0,
@@ -85,7 +86,7 @@ impl ServiceEvent {
         }
     }
 
-    /// Returns the fault of a call; `None` if the event does not concern a single call.
+    /// Returns the fault to inject into a call for the event; `None` for an event that concerns all things and no single call.
     pub(crate) fn fault(self) -> Option<Fault> {
         Some(match self {
             Self::Refused => Fault::Refuse { code: 500, retry_after: None },

@@ -57,13 +57,14 @@ impl Entry {
 }
 
 impl Snapshot {
-    /// Normalizes objects. Objects with the same key get a number behind it.
+    /// Creates a snapshot of objects: drops volatile ones, and replaces values that differ between runs. If objects have the same key, such
+    /// as two with generated names, all but the first get a number after it.
     pub(crate) fn of(objects: Vec<Value>) -> Self {
         let objects = without_volatile_objects(objects);
         let placeholders = Placeholders::collect(&objects);
         let mut objects_by_key = BTreeMap::new();
         let mut entries: Vec<_> = objects.into_iter().map(|object| placeholders.key_and_entry(object)).collect();
-        // Objects with one generated name differ in their content alone.
+        // Objects whose generated names have one prefix have equal keys: their content decides the order.
         entries.sort_by_cached_key(|(key, entry)| (key.clone(), entry.normalized.to_string()));
         for (key, entry) in entries {
             let mut unique = key.clone();
@@ -82,11 +83,11 @@ impl Snapshot {
         self.desired_or_in(&Self { objects: BTreeMap::new() }, program)
     }
 
-    /// Returns the objects that a program has written or that another snapshot has, without fields that depend on time and history.
-    /// A client that puts a value into a bucket leaves no trace of the program's earlier writes.
+    /// Returns the objects that a program has written or that the snapshot `other` has, without fields that depend on time and history.
+    /// `other` adds objects in buckets that another client has put, since such a put removes the program from the field managers.
     pub(crate) fn desired_or_in(&self, other: &Self, program: &str) -> Self {
-        let of_program = |entry: &Entry| entry.managers.iter().any(|manager| is_manager_of(manager, program));
-        let is_wanted = |(key, entry): &(_, &Entry)| other.objects.contains_key(*key) || of_program(entry);
+        let is_of_program = |entry: &Entry| entry.managers.iter().any(|manager| is_manager_of(manager, program));
+        let is_wanted = |(key, entry): &(_, &Entry)| other.objects.contains_key(*key) || is_of_program(entry);
         let objects = self.objects.iter().filter(is_wanted).map(|(key, entry)| {
             let mut entry = entry.clone();
             strip_history(&mut entry.normalized);
@@ -104,7 +105,7 @@ impl Snapshot {
         })
     }
 
-    /// Returns the statuses of the samples.
+    /// Returns a snapshot of the samples that has only their statuses.
     pub(crate) fn statuses(&self, samples: &[Value]) -> Self {
         let is_sample = |entry: &Entry| samples.iter().any(|sample| is_same_object(sample, &entry.raw));
         let statuses = self.objects.iter().filter(|(_, entry)| is_sample(entry)).map(|(key, entry)| {
@@ -116,7 +117,7 @@ impl Snapshot {
         Self { objects: statuses.collect() }
     }
 
-    /// Returns the namespaces that a CD system has created for an application. It does not delete them.
+    /// Returns the names of the Namespaces that a CD system, such as Argo CD, has created for an application, and which it does not delete.
     pub(crate) fn namespaces_of_cd_systems(&self) -> BTreeSet<&str> {
         let namespaces = self.objects.values().filter(|entry| entry.raw["kind"] == "Namespace");
         let is_of_cd_system = |entry: &&Entry| entry.managers.iter().any(|name| CD_MANAGERS.contains(&name.as_str()));
@@ -134,10 +135,12 @@ fn is_manager_of(manager: &str, program: &str) -> bool {
     manager.strip_prefix(program).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Drops excluded kinds, and the Jobs of CronJobs with their Pods: which of them exist depends on the time of the snapshot.
+/// Drops the objects of excluded kinds, and the Jobs of CronJobs with their dependents such as Pods, since the time of the snapshot decides
+/// which of them exist. For the same reason, removes the status of CronJobs.
 fn without_volatile_objects(mut objects: Vec<Value>) -> Vec<Value> {
     objects.retain(|object| !EXCLUDED_KINDS.iter().any(|kind| object["kind"] == *kind));
     let mut dropped: BTreeSet<String> = BTreeSet::new();
+    // Each round drops the dependents of the objects dropped before.
     loop {
         let before = objects.len();
         objects.retain(|object| {
@@ -162,7 +165,7 @@ fn without_volatile_objects(mut objects: Vec<Value>) -> Vec<Value> {
     objects
 }
 
-/// Placeholders of generated names and UIDs, which differ between runs.
+/// Placeholders for generated names and UIDs, which differ between runs, by the name or the UID.
 struct Placeholders(HashMap<String, String>);
 
 impl Placeholders {
@@ -189,7 +192,7 @@ impl Placeholders {
         Self(names)
     }
 
-    /// Normalizes an object, and returns its key in the snapshot and its entry.
+    /// Normalizes an object: replaces values that differ between runs by placeholders. Returns its key in the snapshot and its entry.
     fn key_and_entry(&self, raw: Value) -> (String, Entry) {
         let managers = raw["metadata"]["managedFields"].as_array().into_iter().flatten();
         let managers = managers.filter_map(|entry| entry["manager"].as_str().map(str::to_owned)).collect();
@@ -212,15 +215,15 @@ impl Placeholders {
         (label(&normalized), Entry { normalized, managers, raw })
     }
 
-    /// Replaces the UID at the end of a text, as names of provisioned volumes have one; `None` if the text does not end with a
-    /// UID.
+    /// Returns a text with the UID at its end replaced by a placeholder, as the names of provisioned volumes end with a UID; `None` if the
+    /// text does not end with a UID.
     fn replace_uid_suffix(&self, text: &str) -> Option<String> {
         let (start, uid) = text.split_at_checked(text.len().checked_sub(UID_LENGTH)?)?;
         is_uid(uid).then(|| format!("{start}{}", self.0.get(uid).map_or("<uid>", String::as_str)))
     }
 
-    /// Replaces the digest and the UID in the mark that an opgen operator writes to its children, `<digest>/<uid of the owner>/<hash>`:
-    /// the digest covers the UID. `None` for another text.
+    /// Returns a text with placeholders for the digest and the UID if it is the owner mark of an opgen operator, the annotation
+    /// `<digest>/<uid of the owner>/<hash>` of its children. The digest covers the UID. `None` for another text.
     fn replace_owner_mark(&self, text: &str) -> Option<String> {
         let (_, rest) = text.split_once('/')?;
         let (uid, rest) = rest.split_at_checked(UID_LENGTH)?;
@@ -228,7 +231,8 @@ impl Placeholders {
         is_mark.then(|| format!("<digest>/{}{rest}", self.0.get(uid).map_or("<uid>", String::as_str)))
     }
 
-    /// Replaces values that differ between runs by placeholders, and sorts lists whose order has no meaning.
+    /// Replaces the texts in a value that differ between runs by placeholders: names, UIDs, times, addresses. Sorts the lists whose order
+    /// has no meaning, and removes resourceVersions.
     fn replace_volatile(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
@@ -268,8 +272,8 @@ impl Placeholders {
     }
 }
 
-/// Reduces an object to what does not depend on time and history: removes the Deployment revision and the status. A status with an
-/// `observedGeneration` is replaced by its conditions (type, status, reason).
+/// Removes the parts of an object that depend on time and history: the revision of a Deployment, and the status. If the status has an
+/// `observedGeneration`, its conditions (type, status, reason) stay.
 fn strip_history(object: &mut Value) {
     // Without an observedGeneration, the conditions may be those of an earlier generation.
     let has_observed_conditions =
@@ -305,7 +309,7 @@ fn is_time(text: &str) -> bool {
 /// The length of a UID.
 const UID_LENGTH: usize = 36;
 
-/// Returns whether a text is a UID.
+/// Returns whether a text has the form of a UID: hexadecimal digits in groups of 8, 4, 4, 4 and 12.
 fn is_uid(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() == UID_LENGTH
@@ -334,13 +338,14 @@ mod tests {
         };
         let one = pods(["web-1", "web-2"], "0b0e2a3c-0000-4000-8000-000000000001", "2026-01-01T00:00:00Z", "10.0.0.1");
         let two = pods(["web-x", "web-y"], "0b0e2a3c-0000-4000-8000-000000000002", "2026-02-01T00:00:00Z", "10.0.0.9");
-        let values = |snapshot: &Snapshot| {
-            snapshot.objects.iter().map(|(k, entry)| (k.clone(), entry.normalized.clone())).collect::<Vec<_>>()
+        let normalized = |snapshot: &Snapshot| {
+            snapshot.objects.iter().map(|(key, entry)| (key.clone(), entry.normalized.clone())).collect::<Vec<_>>()
         };
-        assert_eq!(values(&one), values(&two));
+        assert_eq!(normalized(&one), normalized(&two));
         assert_eq!(one.objects.keys().collect::<Vec<_>>(), ["Pod a/web-*", "Pod a/web-* (2)"]);
     }
 
+    /// An owner mark is the annotation `<digest>/<uid of the owner>/<hash>` by which an operator marks its children.
     #[test]
     fn an_owner_mark_has_no_digest_and_no_uid() {
         let mark = |digest: &str, uid: &str, owner: &str| {

@@ -1,5 +1,5 @@
-//! `StoreDisturbance`: a change that another client makes to the buckets in a test run, such as a deletion, and the text form of the
-//! change.
+//! `StoreDisturbance`: a change that another client makes to the buckets (key-value stores) in a test run, such as a deletion, and the text
+//! form of the change.
 
 use std::fmt;
 
@@ -40,6 +40,7 @@ impl StoreDisturbance {
         Self::Children,
     ];
 
+    /// Returns the name of the disturbance in the text form of a schedule.
     fn name(self) -> &'static str {
         match self {
             Self::BareSpec => "spec",
@@ -54,7 +55,7 @@ impl StoreDisturbance {
         }
     }
 
-    /// Returns the disturbance of a name; `None` if there is none.
+    /// Returns the disturbance with a name; `None` if no disturbance has it.
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|disturbance| disturbance.name() == name)
     }
@@ -69,7 +70,7 @@ impl StoreDisturbance {
         self.removes_samples() || self == Self::Invalid
     }
 
-    /// Returns whether it concerns only the samples, so that a program without samples in buckets does not have it.
+    /// Returns whether the disturbance changes samples only, so that it makes no sense for a program without samples in buckets.
     pub(crate) fn needs_samples(self) -> bool {
         !matches!(self, Self::Interruption | Self::Children)
     }

@@ -33,7 +33,8 @@ pub(crate) struct StoredKind {
 }
 
 impl StoredKind {
-    /// Returns the kind of a definition with [`BUCKET_ANNOTATION`]; `None` for another object.
+    /// Returns the kind that a CustomResourceDefinition with [`BUCKET_ANNOTATION`] defines, in its storage version; `None` for another
+    /// object.
     pub(crate) fn of(definition: &Value) -> Option<Self> {
         let annotations = &definition["metadata"]["annotations"];
         let bucket =
@@ -53,7 +54,7 @@ impl StoredKind {
         installed.iter().filter_map(Self::of).collect()
     }
 
-    /// Returns the schema of the spec; null if there is none.
+    /// Returns the OpenAPI schema of the spec in the version of the kind; null if the definition has none.
     pub(crate) fn spec_schema(&self) -> &Value {
         let versions = self.definition["spec"]["versions"].as_array().into_iter().flatten();
         let mut served = versions.filter(|version| version["name"] == self.version.as_str());
@@ -66,14 +67,14 @@ impl StoredKind {
         object["kind"] == spec["names"]["kind"] && group(object) == text(spec, "/group")
     }
 
-    /// Returns whether the path of a request is one of this kind: of a collection, an object or a subresource.
+    /// Returns whether the path of a request is that of a collection, an object or a subresource of this kind.
     pub(crate) fn has_path(&self, path: &str) -> bool {
         let spec = &self.definition["spec"];
         let (group, plural) = (text(spec, "/group"), text(spec, "/names/plural"));
         let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
         match segments[..] {
-            ["apis", its_group, _, "namespaces", _, resource, ..] | ["apis", its_group, _, resource, ..] => {
-                its_group == group && resource == plural
+            ["apis", path_group, _, "namespaces", _, resource, ..] | ["apis", path_group, _, resource, ..] => {
+                path_group == group && resource == plural
             }
             _ => false,
         }
@@ -94,8 +95,9 @@ impl StoredKind {
         if self.is_namespaced() { format!("{namespace}.{name}") } else { name.to_owned() }
     }
 
-    /// Returns an entry as an object of a snapshot: the object that it is, or the entry itself if it is a claim or no object. Of a claim
-    /// only the existence counts.
+    /// Returns a bucket entry as an object of a snapshot: the object in it, or an object of the kind `BucketEntry` with the value as text
+    /// if the value is invalid. An entry with which opgen accompanies an object, such as a claim, has no value, since only its existence is
+    /// compared.
     pub(crate) fn snapshot_object(&self, key: &str, value: &[u8]) -> Value {
         if let Some(object) = self.object(key, value) {
             return object;
@@ -107,12 +109,17 @@ impl StoredKind {
         entry
     }
 
-    /// Returns the object of an entry; `None` for the entry of a claim, and for a value that is no object with a spec.
+    /// Returns the object in a bucket entry, with its `apiVersion`, kind, name and namespace, which the value need not have. `None` for an
+    /// entry of opgen, such as a claim, and for a value that is no JSON object with a spec.
     pub(crate) fn object(&self, key: &str, value: &[u8]) -> Option<Value> {
         let (namespace, name) = if self.is_namespaced() { key.split_once('.')? } else { ("", key) };
-        let is_own = key.starts_with(OWN_PREFIX);
+        let is_of_opgen = key.starts_with(OWN_PREFIX);
         let mut object: Value = serde_json::from_slice(value).ok()?;
-        if is_own || !object["spec"].is_object() || !(object["metadata"].is_object() || object["metadata"].is_null()) {
+        // The API of a bucket needs a spec, and takes missing metadata as empty.
+        if is_of_opgen
+            || !object["spec"].is_object()
+            || !(object["metadata"].is_object() || object["metadata"].is_null())
+        {
             return None;
         }
         let spec = &self.definition["spec"];
@@ -126,7 +133,7 @@ impl StoredKind {
     }
 }
 
-/// Returns the key of the claim of an object with a key.
+/// Returns the key of the claim of an object: an entry that the operator writes beside the object, by which it notices its deletion.
 pub(crate) fn claim_key(key: &str) -> String {
     format!("{CLAIM_PREFIX}{key}")
 }
@@ -152,6 +159,7 @@ pub(crate) fn bare_value(object: &Value) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    /// Returns a namespaced kind in the bucket `units`.
     fn units() -> Option<StoredKind> {
         StoredKind::of(&json!({
             "kind": "CustomResourceDefinition",
@@ -163,6 +171,7 @@ mod tests {
         }))
     }
 
+    /// A claim is the entry that an operator writes beside an object in a bucket (a key-value store).
     #[test]
     fn an_entry_is_an_object_a_claim_or_neither() {
         let units = units().unwrap_or_else(|| unreachable!("the annotation names a bucket"));

@@ -40,7 +40,8 @@ pub(crate) struct Target {
 pub(crate) type BucketLayer = Arc<dyn Fn(Arc<dyn OpenBuckets>) -> Arc<dyn OpenBuckets> + Send + Sync>;
 
 impl Target {
-    /// Reads the manifests of a program; `samples`, if there are any, replace the generated ones.
+    /// Creates the target of a trial: reads the manifests of a program, completes its samples, and generates variants (edited forms) of
+    /// them. `samples` replace the generated samples unless they are empty.
     ///
     /// # Errors
     /// If the manifests can't be generated, or if there is no sample.
@@ -74,7 +75,11 @@ impl Target {
     }
 }
 
-/// Makes a sample ready for creation: sets the namespace if its kind is namespaced, and removes the status.
+/// Makes a sample ready for creation: removes the status, and sets the namespace `default` if it has none and its kind is namespaced or
+/// unknown.
+///
+/// # Errors
+/// If the sample is not a JSON object.
 fn complete(sample: &mut Value, installed: &[Value]) -> Result<(), String> {
     let definition = find_definition(group(sample), text(sample, "/kind"), installed);
     let namespaced = definition.is_none_or(|definition| definition["spec"]["scope"] == "Namespaced");

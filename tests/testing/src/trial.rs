@@ -19,7 +19,7 @@ use crate::{
     target::{BucketLayer, Target},
 };
 
-/// Creates a trial of an opgen operator. The function builds the operator for each process.
+/// Creates a trial, a test with injected faults, of an opgen operator. The function builds the operator for each process.
 ///
 /// # Examples
 /// ```no_run
@@ -59,12 +59,12 @@ where
 {
     let operator: Arc<dyn Fn(SimulatedService<T>) -> Operator + Send + Sync> = Arc::new(operator);
     let (build, detached) = (operator.clone(), settings.clone());
-    // The manifests are those of an operator over any service.
+    // The manifests do not depend on the service, so they come from an operator with a service of its own.
     let trial = trial(move || build(SimulatedService::new(detached.clone())));
     Trial { service: Some(Arc::new(OperatorWithService::new(settings, operator))), ..trial }
 }
 
-/// Creates a trial of any other program, with all checks and the default bounds.
+/// Creates a trial, a test with injected faults, of any other program, with all checks and the default bounds.
 pub fn trial_of(program: impl Program + 'static) -> Trial {
     Trial {
         program: Arc::new(program),
@@ -243,7 +243,7 @@ impl Trial {
         Ok(scenario::execute(&target, older.as_ref(), &schedule).timeline)
     }
 
-    /// Returns the program under test and its older release.
+    /// Returns the program under test and its older release, which is `None` without one, with their manifests and samples.
     ///
     /// # Errors
     /// If the manifests of one of them can't be used, or if a trial with a service has an older release.

@@ -1,4 +1,4 @@
-//! Generates other specs of the sample objects of a test: each changes one field within its schema.
+//! Generates variants of the sample objects of a test, with other specs: each variant changes one field as its schema allows.
 
 use serde_json::{Map, Value, json};
 
@@ -10,8 +10,8 @@ const LARGE_STEP: i64 = 9;
 /// How far the lower limit of a number may be away to be a variant.
 const MAX_DISTANCE: i64 = 64;
 
-/// Returns variants of the samples: in each, one field of one sample is changed within its schema. The server may still reject
-/// a variant.
+/// Returns variants of the samples: copies of the list in which one field in the spec of one sample has another value that its OpenAPI
+/// schema allows. The server may still reject a variant.
 pub(crate) fn variants(samples: &[Value], installed: &[Value]) -> Vec<Vec<Value>> {
     let mut variants = Vec::new();
     for (index, sample) in samples.iter().enumerate() {
@@ -25,7 +25,7 @@ pub(crate) fn variants(samples: &[Value], installed: &[Value]) -> Vec<Vec<Value>
     variants
 }
 
-/// Returns the schema of a sample in its version; `None` if no installed CustomResourceDefinition defines its kind.
+/// Returns the OpenAPI schema for the version of a sample; `None` if no installed CustomResourceDefinition defines its kind and version.
 fn sample_schema<'a>(sample: &Value, installed: &'a [Value]) -> Option<&'a Value> {
     let (group, version) = sample["apiVersion"].as_str()?.split_once('/')?;
     let definition = find_definition(group, sample["kind"].as_str()?, installed)?;
@@ -46,7 +46,8 @@ fn mutations(value: &Value, schema: &Value) -> Vec<Value> {
 /// Returns the mutations of an object: each with one field mutated, one optional field removed, or one field or map entry added.
 fn mutations_of_object(map: &Map<String, Value>, schema: &Value) -> Vec<Value> {
     let mut variants = Vec::new();
-    let with = |key: &str, value: Option<Value>| {
+    // Returns the object with another value of a field, or without the field.
+    let with_field = |key: &str, value: Option<Value>| {
         let mut map = map.clone();
         match value {
             Some(value) => drop(map.insert(key.to_owned(), value)),
@@ -61,23 +62,23 @@ fn mutations_of_object(map: &Map<String, Value>, schema: &Value) -> Vec<Value> {
         } else {
             &schema["properties"][key]
         };
-        variants.extend(mutations(value, inner).into_iter().map(|value| with(key, Some(value))));
+        variants.extend(mutations(value, inner).into_iter().map(|value| with_field(key, Some(value))));
         if !required.contains(&key.as_str()) {
-            variants.push(with(key, None));
+            variants.push(with_field(key, None));
         }
     }
     for (key, inner) in schema["properties"].as_object().into_iter().flatten() {
         if !map.contains_key(key) {
-            variants.extend(example(inner).map(|value| with(key, Some(value))));
+            variants.extend(example(inner).map(|value| with_field(key, Some(value))));
         }
     }
     if let Some(value) = example(&schema["additionalProperties"]) {
-        variants.push(with("another", Some(value)));
+        variants.push(with_field("another", Some(value)));
     }
     variants
 }
 
-/// Returns the mutations of a list: of an item, without the last item, and with a further item.
+/// Returns the mutations of a list: one for each mutation of an item, one without the last item, and one with a further item.
 fn mutations_of_array(items: &[Value], schema: &Value) -> Vec<Value> {
     let mut variants = Vec::new();
     for (index, item) in items.iter().enumerate() {
@@ -96,7 +97,8 @@ fn mutations_of_array(items: &[Value], schema: &Value) -> Vec<Value> {
     variants
 }
 
-/// Returns the mutations of a scalar: the other values of its enum, the other boolean, or numbers and texts near it.
+/// Returns the mutations of a scalar: the other values of its enum, the other boolean, numbers near it and a near minimum, or a similar
+/// text.
 fn mutations_of_scalar(value: &Value, schema: &Value) -> Vec<Value> {
     if let Some(words) = schema["enum"].as_array() {
         return words.iter().filter(|word| *word != value && !word.is_null()).cloned().collect();
@@ -107,7 +109,7 @@ fn mutations_of_scalar(value: &Value, schema: &Value) -> Vec<Value> {
             let Some(number) = number.as_i64() else { return Vec::new() };
             let minimum = schema["minimum"].as_f64().map_or(i64::MIN, |minimum| minimum as i64);
             let maximum = schema["maximum"].as_f64().map_or(i64::MAX, |maximum| maximum as i64);
-            // Limits and large numbers often switch features on or off.
+            // A limit, such as 0, and a larger number often switch a feature off or on.
             let large = number.saturating_add(LARGE_STEP).min(maximum);
             let mut numbers = vec![number.saturating_sub(1), number.saturating_add(1), large];
             numbers.extend((number.saturating_sub(minimum) <= MAX_DISTANCE).then_some(minimum));
@@ -121,22 +123,24 @@ fn mutations_of_scalar(value: &Value, schema: &Value) -> Vec<Value> {
     }
 }
 
-/// Returns a text near the current one, which matches a pattern more often than a random one; none if the text has a format.
+/// Returns one text similar to the current one, with its digits raised or else with a character more, since it matches a pattern of the
+/// schema more often than an arbitrary text. Returns none if the schema has a format.
 fn mutations_of_text(text: &str, schema: &Value) -> Vec<Value> {
     if !schema["format"].is_null() {
         return Vec::new();
     }
-    let digit = |character: char| match character.to_digit(10) {
+    let next_digit = |character: char| match character.to_digit(10) {
         Some(9) => '8',
         Some(digit) => char::from_digit(digit + 1, 10).unwrap_or('1'),
         None => character,
     };
-    let shifted: String = text.chars().map(digit).collect();
+    let shifted: String = text.chars().map(next_digit).collect();
     let longer = format!("{text}x");
-    [shifted, longer].into_iter().filter(|near| near != text).map(Value::from).take(1).collect()
+    [shifted, longer].into_iter().filter(|similar| similar != text).map(Value::from).take(1).collect()
 }
 
-/// Returns an example value of a schema; `None` if the schema does not determine one.
+/// Returns a value that an OpenAPI schema is likely to allow: its default, its example, the first value of its enum, or a simple value of
+/// its type with the required fields. `None` if the schema has no type, or a pattern or format for a text.
 pub(crate) fn example(schema: &Value) -> Option<Value> {
     for key in ["default", "example"] {
         if let Some(value) = schema.get(key).filter(|value| !value.is_null()) {

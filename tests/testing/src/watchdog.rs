@@ -13,7 +13,7 @@ use crate::simulation::Failure;
 /// The maximum real time of a run. Most runs take a fraction of a second.
 pub(crate) const REAL_TIME_LIMIT: Duration = Duration::from_secs(300);
 
-/// Runs a future that must end within a real time. It can't end a future or a task that blocks the thread.
+/// Runs a future, and ends it if it is not finished after a limit of real time. This can't end a future or a task that blocks the thread.
 ///
 /// # Errors
 /// The failure of the future, and [`Failure::Overtime`] after the limit.
@@ -22,10 +22,11 @@ pub(crate) async fn limit_real_time(
     run: impl Future<Output = Result<(), Failure>>,
 ) -> Result<(), Failure> {
     let (exceed, exceeded) = oneshot::channel();
+    // The drop of `_running` at the end of this function ends the thread.
     let (_running, ended) = mpsc::channel::<()>();
     let watch = move || {
         if ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-            // The run may have ended just now.
+            // Fails if the run has ended just now, which needs no action.
             let _ = exceed.send(());
         }
     };
@@ -48,7 +49,7 @@ mod tests {
     /// The real time after which the hot loop ends by itself, so that the test fails if nothing limits it.
     const LOOP_END: Duration = Duration::from_secs(30);
 
-    /// Fails after an hour of the paused clock.
+    /// Returns a failure after an hour of the paused clock, which advances only while all tasks wait.
     async fn wait_for_an_hour() -> Result<(), Failure> {
         let mut hours = tokio::time::interval(Duration::from_secs(3600));
         hours.tick().await;

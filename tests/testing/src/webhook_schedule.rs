@@ -16,7 +16,7 @@ pub(crate) enum WebhookSchedule {
 }
 
 impl WebhookSchedule {
-    /// Parses a word with its number and the name of a fault; `None` if it is no such word.
+    /// Returns the faults for a word of a schedule's text form, its number and the name of a fault; `None` for another word or fault name.
     pub(crate) fn parse(word: &str, number: u64, fault: &str) -> Option<Self> {
         let fault = WebhookFault::ALL.into_iter().find(|other| fault_name(*other) == fault);
         match word {
@@ -28,12 +28,13 @@ impl WebhookSchedule {
     }
 }
 
-/// Returns the name of a fault in the text form.
+/// Returns the name of a webhook fault in the text form of a schedule.
 fn fault_name(fault: WebhookFault) -> String {
     serde_json::to_value(fault).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 impl fmt::Display for WebhookSchedule {
+    /// Writes the word of the text form of a schedule.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Call(number, fault) => write!(f, "webhook:{number}={}", fault_name(*fault)),

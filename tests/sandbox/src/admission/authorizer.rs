@@ -6,7 +6,7 @@ use crate::{
     user::User,
 };
 
-/// Returns whether RBAC allows a check for the user of the request, or for the ServiceAccount that the check names.
+/// Returns whether RBAC allows the access of a check to the ServiceAccount that the check names, or else to the user of the request.
 pub(super) fn allows(review: &Review<'_>, check: &AccessCheck) -> bool {
     let server = review.request.server;
     let target = match &check.path {

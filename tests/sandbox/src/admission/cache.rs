@@ -30,8 +30,8 @@ impl<T> Default for Cache<T> {
 }
 
 impl<T> Cache<T> {
-    /// Returns the value compiled from an object in its current version. Compiles the object if the cache does not hold
-    /// that version.
+    /// Returns the value compiled from a stored object. Compiles the object only if the cache does not contain its current
+    /// `resourceVersion`.
     pub(super) fn get(&self, stored: &Stored, compile: impl FnOnce(&Value) -> T) -> Arc<T> {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((version, compiled)) = entries.get(&stored.uid)

@@ -17,7 +17,7 @@ pub(crate) async fn mutate(review: &mut Review<'_>) -> Result<(), Failure> {
     }
 }
 
-/// Runs the mutating part of the built-in plugins, in the order of kube-apiserver, after the check of the namespace.
+/// Runs the mutating admission plugins in the order of kube-apiserver. Before them, `NamespaceLifecycle` checks the namespace of the write.
 async fn run_mutating_plugins(review: &mut Review<'_>) -> Result<(), Failure> {
     plugin::namespace_lifecycle::admit(review)?;
     plugin::limit_ranger::mutate(review);

@@ -2,9 +2,10 @@
 
 use super::expression::{Expression, Scope};
 
-/// Returns whether all conditions hold. A false condition takes precedence over an error.
+/// Returns whether all match conditions are true. A false condition takes precedence over an error.
 ///
-/// Returns an error if no condition is false, but one does not compile or its evaluation fails.
+/// # Errors
+/// If no condition is false, but one does not compile or its evaluation fails.
 pub(super) fn conditions_hold(conditions: &[Result<Expression, String>], scope: &Scope<'_>) -> Result<bool, String> {
     let mut errors = Vec::new();
     for condition in conditions {
@@ -24,7 +25,7 @@ pub(super) fn conditions_hold(conditions: &[Result<Expression, String>], scope: 
     }
 }
 
-/// Returns the message of a failed evaluation, as in kube-apiserver.
+/// Returns the message of kube-apiserver for a failed evaluation of an expression.
 pub(super) fn evaluation_error(expression: &Expression, why: &str) -> String {
     format!("expression '{}' resulted in error: {why}", expression.source)
 }

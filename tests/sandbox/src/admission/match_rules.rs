@@ -38,7 +38,8 @@ pub(crate) struct MatchedKind {
 }
 
 impl MatchedKind {
-    /// Returns an object of the request in the version that the rules name.
+    /// Returns an object of the request with the `apiVersion` that the rules match. Changes no other field, and no object of a built-in
+    /// kind.
     pub(crate) fn in_matched_version(&self, object: &Value) -> Value {
         let mut object = object.clone();
         if let Value::Object(map) = &mut object
@@ -51,8 +52,8 @@ impl MatchedKind {
 }
 
 impl MatchRules {
-    /// Parses `matchConstraints` of a policy, `matchResources` of a binding, or a webhook. `rules_field` is the name of
-    /// the field with the rules.
+    /// Parses the rules and selectors of `matchConstraints` of a policy, of `matchResources` of a binding, or of a webhook. `rules_field`
+    /// is the name of the field with the rules.
     pub(crate) fn parse(constraints: &Value, rules_field: &str) -> Self {
         let rule_list =
             |key: &str| constraints[key].as_array().map(|rules| rules.iter().map(MatchRule::parse).collect::<Vec<_>>());
@@ -91,8 +92,8 @@ impl MatchRule {
         }
     }
 
-    /// Returns whether the rule covers a resource or subresource: `pods`, `pods/status`, `pods/*`, `*/status`, `*` and
-    /// `*/*`.
+    /// Returns whether the rule covers a resource or subresource. A rule can list `pods`, `pods/status`, `pods/*`, `*/status`, `*` (no
+    /// subresources) and `*/*`.
     pub(super) fn covers(&self, subresource: Option<&str>, plural: &str) -> bool {
         self.resources.iter().any(|resource| match (resource.split_once('/'), subresource) {
             (None, None) => resource == "*" || resource == plural,

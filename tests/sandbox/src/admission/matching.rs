@@ -9,8 +9,8 @@ use super::{
 use crate::{call::selector::LabelSelector, kind::Kind, object};
 
 impl MatchRules {
-    /// Returns the kind in the version that the rules match; `None` if the write does not match the rules, the excluded
-    /// rules or the selectors.
+    /// Returns the kind in the version that the rules match. Returns `None` if no rule matches the write, an excluded rule matches it, or a
+    /// selector does not match.
     pub(crate) fn matched_kind(&self, review: &Review<'_>) -> Option<MatchedKind> {
         let kind = review.request.kind;
         let matched = match &self.rules {
@@ -23,15 +23,15 @@ impl MatchRules {
         (self.selects_namespace(review) && self.selects_object(review)).then_some(matched)
     }
 
-    /// Returns the kind of the request if a rule matches it, or, with `matchPolicy: Equivalent`, another version of the
-    /// same resource that a rule matches. Returns `None` if no rule matches.
+    /// Returns the kind of the request if a rule matches it. With `matchPolicy: Equivalent`, returns another version of the resource if a
+    /// rule matches only that version. Returns `None` if no rule matches.
     fn kind_matched_by_rules(&self, review: &Review<'_>, rules: &[MatchRule]) -> Option<MatchedKind> {
         let requested = review.request.kind;
         let matches = |kind: &Kind| rules.iter().any(|rule| rule.matches(review, kind));
         if matches(requested) {
             return Some(MatchedKind { kind: requested.clone() });
         }
-        // Cheap checks first: other versions are searched only if a rule may cover this resource.
+        // Avoids the search through the other versions if no rule can cover the resource.
         if !self.equivalent || !rules.iter().any(|rule| rule.may_cover(review, &requested.plural)) {
             return None;
         }
@@ -42,8 +42,8 @@ impl MatchRules {
             .map(|kind| MatchedKind { kind })
     }
 
-    /// Returns whether the namespace selector matches the namespace of the write. For a Namespace, the selector applies
-    /// to its own labels; it always matches other cluster-scoped objects.
+    /// Returns whether the namespace selector matches the namespace of the write. The selector applies to the labels of a Namespace that is
+    /// written itself, and always matches other cluster-scoped objects.
     fn selects_namespace(&self, review: &Review<'_>) -> bool {
         if self.namespaces.is_empty() {
             return true;
@@ -57,7 +57,7 @@ impl MatchRules {
         !request.kind.is("", "namespaces") || object.is_some_and(|object| selects(&self.namespaces, object))
     }
 
-    /// Returns whether the object selector matches the new or the old object.
+    /// Returns whether the object selector matches the labels of the new or the old object.
     fn selects_object(&self, review: &Review<'_>) -> bool {
         self.objects.is_empty()
             || [Some(&review.object), review.old.as_ref()]
@@ -74,22 +74,21 @@ fn selects(selector: &LabelSelector, object: &Value) -> bool {
 }
 
 impl MatchRule {
-    /// Returns whether the rule matches the write, with `kind` as the resource, which may be another version than the
-    /// request names.
+    /// Returns whether the rule matches the operation, the object and the subresource of the write, and the group, version and scope of
+    /// `kind`, which may be another version of the resource than the request names.
     fn matches(&self, review: &Review<'_>, kind: &Kind) -> bool {
-        let lists = |values: &[String], value: &str| values.iter().any(|listed| listed == "*" || listed == value);
+        let includes = |values: &[String], value: &str| values.iter().any(|listed| listed == "*" || listed == value);
         let scope_matches = self.namespaced.is_none_or(|namespaced| namespaced == kind.namespaced);
         let name_matches = self.names.is_empty() || self.names.iter().any(|name| name == review.known_name());
-        lists(&self.operations, review.operation.as_str())
-            && lists(&self.groups, &kind.group)
-            && lists(&self.versions, &kind.version)
+        includes(&self.operations, review.operation.as_str())
+            && includes(&self.groups, &kind.group)
+            && includes(&self.versions, &kind.version)
             && scope_matches
             && name_matches
             && self.covers(review.request.subresource, &kind.plural)
     }
 
-    /// Returns whether the rule matches the operation and the resource of the write, regardless of the group and
-    /// version.
+    /// Returns whether the rule matches the operation, the resource and the subresource of the write, regardless of its group and version.
     fn may_cover(&self, review: &Review<'_>, plural: &str) -> bool {
         let operation = review.operation.as_str();
         self.operations.iter().any(|listed| listed == "*" || listed == operation)

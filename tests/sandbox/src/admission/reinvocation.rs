@@ -9,7 +9,7 @@ pub(super) struct Reinvocation {
     invoked: BTreeSet<String>,
     /// The policies and webhooks to invoke in the next round.
     next_round: BTreeSet<String>,
-    /// The policies and webhooks to invoke in this round; `None` means all, in the first round.
+    /// The policies and webhooks to invoke in this round; `None` means all, in the was_first_round round.
     this_round: Option<BTreeSet<String>>,
 }
 
@@ -19,22 +19,22 @@ impl Reinvocation {
         self.this_round.as_ref().is_none_or(|names| names.contains(name))
     }
 
-    /// Records an invocation. If it `changed` the object, the policies and webhooks invoked before it are reinvoked in
-    /// the next round.
+    /// Records the invocation of a policy or webhook. If it changed the object, the next round reinvokes those that were invoked before it
+    /// and have `reinvocationPolicy: IfNeeded`.
     pub(super) fn record_invocation(&mut self, name: String, reinvoke_if_needed: bool, changed: bool) {
         if changed {
             self.next_round.append(&mut self.invoked);
         }
+        // There is no third round, so that invocations of the second round need no record.
         if reinvoke_if_needed && self.this_round.is_none() {
             self.invoked.insert(name);
         }
     }
 
-    /// Starts the second round. Returns `false` if there is none: after the second round, or if nothing must be
-    /// reinvoked.
+    /// Starts the second round. Returns `false` if the second round is already over, or if no policy or webhook needs a reinvocation.
     pub(super) fn start_next_round(&mut self) -> bool {
-        let first = self.this_round.is_none();
+        let was_first_round = self.this_round.is_none();
         self.this_round = Some(std::mem::take(&mut self.next_round));
-        first && self.this_round.as_ref().is_some_and(|this_round| !this_round.is_empty())
+        was_first_round && self.this_round.as_ref().is_some_and(|this_round| !this_round.is_empty())
     }
 }

@@ -63,7 +63,7 @@ impl<'a> Review<'a> {
         Self { request, operation: Operation::Delete, object, old: Some(old), reshaped: false, warnings: Vec::new() }
     }
 
-    /// Returns whether the review is this operation on an object of a built-in kind, not on a subresource.
+    /// Returns whether the write has this operation and concerns an object of a built-in kind itself, not a subresource of it.
     pub(crate) fn writes(&self, operation: Operation, group: &str, plural: &str) -> bool {
         self.operation == operation && self.request.subresource.is_none() && self.request.kind.is(group, plural)
     }
@@ -85,7 +85,8 @@ impl<'a> Review<'a> {
         if self.request.kind.is("", "namespaces") { self.known_name() } else { self.request.namespace }
     }
 
-    /// Returns the options of the request as `meta.k8s.io/v1` options.
+    /// Returns the `options` of the admission request: the query parameters of the request, or for a deletion its body, as `CreateOptions`,
+    /// `UpdateOptions`, `PatchOptions` or `DeleteOptions`.
     pub(crate) fn options(&self) -> Value {
         let call = self.request.call;
         let kind = match (self.operation, call.verb) {
@@ -117,7 +118,8 @@ impl<'a> Review<'a> {
         options
     }
 
-    /// Returns the `request` of an `AdmissionReview`, without empty fields.
+    /// Returns the `request` of an `AdmissionReview` without `uid`, `object`, `oldObject` and empty fields. `kind` and `resource` name the
+    /// version that the rules match, `requestKind` and `requestResource` the version of the request.
     pub(super) fn admission_request(&self, matched_kind: &MatchedKind) -> Value {
         let request = self.request;
         let user = &request.call.user;

@@ -29,8 +29,9 @@ pub(super) fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
 }
 
-/// Returns the user of a token, and the requested audiences that the token has. If none is requested, the token must
-/// have the API server's.
+/// Returns the user of a bearer token, which is a configured token or a ServiceAccount token, and the requested audiences for which the
+/// token is valid. An empty `requested` stands for the audience of the API server. Returns an error if the token is invalid, or if none of
+/// the audiences is left.
 pub(crate) fn authenticate_token(
     server: &Server,
     token: &str,

@@ -31,7 +31,7 @@ pub(crate) struct TokenClaims<'a> {
 }
 
 impl Authentication {
-    /// Returns the signing key, which is created on first use.
+    /// Returns the key that signs ServiceAccount tokens. Creates the key on first use, unless it was set before.
     pub(super) fn key(&self, server: &Server) -> Result<&SigningKey, NoKey> {
         if let Some(key) = self.key.get() {
             return Ok(key);
@@ -42,13 +42,13 @@ impl Authentication {
 }
 
 impl TokenClaims<'_> {
-    /// Returns the signed token.
+    /// Returns the JWT with these claims, which is signed by the server and valid for `seconds` from now on.
     pub(crate) fn token(&self, server: &Server) -> Result<String, NoKey> {
         let now = server.environment.now().as_second();
-        let mut private = Map::new();
-        private.insert("namespace".into(), self.namespace.into());
+        let mut kubernetes_claims = Map::new();
+        kubernetes_claims.insert("namespace".into(), self.namespace.into());
         for BoundObject { kind, name, uid } in self.bound.iter().chain([&self.account]) {
-            private.insert((*kind).into(), json!({"name": name, "uid": uid}));
+            kubernetes_claims.insert((*kind).into(), json!({"name": name, "uid": uid}));
         }
         let claims = json!({
             "aud": self.audiences,
@@ -56,7 +56,7 @@ impl TokenClaims<'_> {
             "iat": now,
             "iss": ISSUER,
             "jti": server.environment.uid(),
-            "kubernetes.io": private,
+            "kubernetes.io": kubernetes_claims,
             "nbf": now,
             "sub": account_user_name(self.namespace, &self.account.name),
         });
@@ -64,7 +64,8 @@ impl TokenClaims<'_> {
     }
 }
 
-/// Returns the token for the Secret of a ServiceAccount. It is valid until the Secret is deleted.
+/// Returns a signed token to store in the Secret `secret` of a ServiceAccount. The token has no expiry; it is valid until the Secret or the
+/// ServiceAccount is deleted.
 pub(crate) fn secret_token(
     server: &Server,
     namespace: &str,

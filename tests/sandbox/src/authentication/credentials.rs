@@ -30,7 +30,7 @@ impl Authentication {
         self.tokens.insert(token, user);
     }
 
-    /// Sets a signing key that [`Self::generate_key`] created. Returns an error if it is invalid.
+    /// Sets a signing key, as PKCS #8, that [`Self::generate_key`] created. Returns an error if it is invalid.
     pub(crate) fn set_key(&mut self, document: &[u8]) -> Result<(), NoKey> {
         self.key = OnceLock::from(SigningKey::parse(document)?);
         Ok(())

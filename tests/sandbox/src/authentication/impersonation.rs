@@ -30,7 +30,7 @@ const NODE_PREFIX: &str = "system:node:";
 pub(crate) struct ImpersonationHeaders(User);
 
 impl ImpersonationHeaders {
-    /// Parses the headers; `None` if there are none.
+    /// Parses the `Impersonate-*` headers into the user that they name; returns `None` if the request has no such header.
     pub(crate) fn parse(headers: &HeaderMap) -> Option<Self> {
         let mut user = User { name: String::new(), uid: String::new(), groups: Vec::new(), extra: Vec::new() };
         let mut found = false;
@@ -57,8 +57,8 @@ impl ImpersonationHeaders {
     }
 }
 
-/// Replaces the user of the request by the user that its headers name. Returns a 403 error if the user may not
-/// impersonate that one, or a 400 error if the headers name no user.
+/// Replaces the user of the request by the user that its `Impersonate-*` headers name. Returns a 403 error if the caller may not
+/// impersonate the named user, or a 400 error if the headers have groups, a uid or extra values, but no user name.
 pub(crate) fn impersonate(
     server: &Server,
     call: &mut Call,
@@ -76,8 +76,9 @@ pub(crate) fn impersonate(
     Ok(())
 }
 
-/// Checks the constrained and the unconstrained permission to impersonate; one is enough. The one that allowed the
-/// user's last impersonation is checked first, and its failure is returned.
+/// Returns an error if the user has neither the constrained permission to impersonate `requested` (`impersonate-on:MODE:VERB`) nor the
+/// unconstrained one (`impersonate`). Checks first the permission that allowed the user's last impersonation. If both checks fail, returns
+/// the failure of the first one, or that of the unconstrained one if no constrained mode fits `requested`.
 fn check_permissions(server: &Server, call: &Call, requested: &User) -> Result<(), Failure> {
     let impersonators = || server.authentication.impersonators.0.lock().unwrap_or_else(PoisonError::into_inner);
     let constrained = || check_constrained(server, call, requested);
@@ -93,8 +94,8 @@ fn check_permissions(server: &Server, call: &Call, requested: &User) -> Result<(
     Ok(())
 }
 
-/// Adds the groups that the name implies: those of a ServiceAccount, and `system:authenticated` or
-/// `system:unauthenticated`.
+/// Adds the groups that follow from the name of an impersonated user: those of a ServiceAccount, if the headers name no group, and
+/// `system:authenticated`, or `system:unauthenticated` for `system:anonymous`, if the user has neither.
 fn with_implied_groups(mut user: User) -> User {
     if user.groups.is_empty()
         && let Some((namespace, name)) = parse_service_account(&user.name)
@@ -109,8 +110,9 @@ fn with_implied_groups(mut user: User) -> User {
     user
 }
 
-/// Checks the permission to impersonate the user in this request (KEP-5284). The error is `None` if no mode fits the
-/// user, so that there is nothing to check.
+/// Checks the constrained permission to impersonate (KEP-5284): `impersonate-on:MODE:VERB` on the target of the request, and
+/// `impersonate:MODE` on the name, each group, each extra value and the uid of `requested`. The mode follows from the name. The error is
+/// `None` if no mode fits: a ServiceAccount or node with groups, extra values or a uid needs the unconstrained permission.
 fn check_constrained(server: &Server, call: &Call, requested: &User) -> Result<(), Option<Failure>> {
     let only_name = requested.groups.is_empty() && requested.uid.is_empty() && requested.extra.is_empty();
     let (mode, target) = match (parse_service_account(&requested.name), requested.name.strip_prefix(NODE_PREFIX)) {
@@ -125,46 +127,48 @@ fn check_constrained(server: &Server, call: &Call, requested: &User) -> Result<(
     let verb = format!("impersonate-on:{mode}:{}", attributes.verb);
     check_permission(server, Attributes { verb: &verb, ..attributes }, "").map_err(Some)?;
     let verb = format!("impersonate:{mode}");
-    let may = |target, why: &str| {
+    let require = |target, why: &str| {
         check_permission(server, Attributes { user: &call.user, verb: &verb, target }, why).map_err(Some)
     };
-    may(target, "")?;
+    require(target, "")?;
     for group in &requested.groups {
         let why = if group == MASTERS { "impersonating the system:masters group is not allowed" } else { "" };
-        may(resource_target("groups", "", "", group), why)?;
+        require(resource_target("groups", "", "", group), why)?;
     }
     for (key, values) in &requested.extra {
         if !key.split_once('/').is_some_and(|(domain, path)| domain.contains('.') && !path.is_empty()) {
             let why = format!(
                 "impersonating an invalid key in extra is not allowed: extra.key: Invalid value: {key:?}: must be a domain-prefixed path (such as \"acme.io/foo\")"
             );
-            may(resource_target("userextras", "", "", ""), &why)?;
+            require(resource_target("userextras", "", "", ""), &why)?;
         }
-        values.iter().try_for_each(|value| may(resource_target("userextras", "", key, value), ""))?;
+        values.iter().try_for_each(|value| require(resource_target("userextras", "", key, value), ""))?;
     }
     if !requested.uid.is_empty() {
-        may(resource_target("uids", "", "", &requested.uid), "")?;
+        require(resource_target("uids", "", "", &requested.uid), "")?;
     }
     Ok(())
 }
 
-/// Checks the permission to impersonate the user in all requests.
+/// Checks the unconstrained permission to impersonate: the verb `impersonate` on the name, each group, each extra value and the uid of
+/// `requested`.
 fn check_legacy(server: &Server, call: &Call, requested: &User) -> Result<(), Failure> {
-    let may = |target| check_permission(server, Attributes { user: &call.user, verb: "impersonate", target }, "");
+    let require = |target| check_permission(server, Attributes { user: &call.user, verb: "impersonate", target }, "");
     let core =
         |resource, namespace, name| AccessTarget::Resource { group: "", namespace, resource, subresource: "", name };
     match parse_service_account(&requested.name) {
-        Some((namespace, name)) => may(core("serviceaccounts", namespace, name))?,
-        None => may(core("users", "", &requested.name))?,
+        Some((namespace, name)) => require(core("serviceaccounts", namespace, name))?,
+        None => require(core("users", "", &requested.name))?,
     }
-    requested.groups.iter().try_for_each(|group| may(core("groups", "", group)))?;
+    requested.groups.iter().try_for_each(|group| require(core("groups", "", group)))?;
     for (key, values) in &requested.extra {
-        values.iter().try_for_each(|value| may(resource_target("userextras", "", key, value)))?;
+        values.iter().try_for_each(|value| require(resource_target("userextras", "", key, value)))?;
     }
-    if requested.uid.is_empty() { Ok(()) } else { may(resource_target("uids", "", "", &requested.uid)) }
+    if requested.uid.is_empty() { Ok(()) } else { require(resource_target("uids", "", "", &requested.uid)) }
 }
 
-/// Checks a permission. Fails without a check if `why` is not empty.
+/// Returns a 403 error if RBAC denies a request with these attributes. A `why` that is not empty is the reason why the request is always
+/// denied; RBAC is not asked then.
 fn check_permission(server: &Server, attributes: Attributes<'_>, why: &str) -> Result<(), Failure> {
     if !why.is_empty() {
         return Err(attributes.forbidden(why));

@@ -140,16 +140,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_knows_its_own_signature_and_no_other() {
-        let (one, other) = (SigningKey::new(false).unwrap(), SigningKey::new(true).unwrap());
-        for (key, foreign) in [(&one, &other), (&other, &one)] {
+    fn a_key_verifies_only_its_own_signatures() {
+        let (random, seeded) = (SigningKey::new(false).unwrap(), SigningKey::new(true).unwrap());
+        for (key, foreign) in [(&random, &seeded), (&seeded, &random)] {
             let token = key.token(&json!({"sub": "a"})).unwrap();
             let (text, signature) = token.rsplit_once('.').unwrap();
             let signature = URL_SAFE_NO_PAD.decode(signature).unwrap();
             assert!(key.verifies(text.as_bytes(), &signature));
             assert!(!key.verifies(b"another", &signature) && !foreign.verifies(text.as_bytes(), &signature));
         }
-        assert_eq!(other.token(&json!({})).unwrap(), SigningKey::new(true).unwrap().token(&json!({})).unwrap());
-        assert_ne!(one.public_jwk()["kid"], SigningKey::new(false).unwrap().public_jwk()["kid"]);
+        assert_eq!(seeded.token(&json!({})).unwrap(), SigningKey::new(true).unwrap().token(&json!({})).unwrap());
+        assert_ne!(random.public_jwk()["kid"], SigningKey::new(false).unwrap().public_jwk()["kid"]);
     }
 }

@@ -18,9 +18,9 @@ pub(crate) fn configuration(server: &Server) -> Result<ApiResponse, Failure> {
 
 /// Returns the public keys as a JSON Web Key Set.
 pub(crate) fn keys(server: &Server) -> Result<ApiResponse, Failure> {
-    let mut answer = cacheable(&json!({"keys": [key(server)?]}));
-    answer.content_type = "application/jwk-set+json";
-    Ok(answer)
+    let mut response = cacheable(&json!({"keys": [key(server)?]}));
+    response.content_type = "application/jwk-set+json";
+    Ok(response)
 }
 
 /// Returns the public key that verifies tokens, as a JSON Web Key.
@@ -31,7 +31,7 @@ pub(super) fn key(server: &Server) -> Result<Value, Failure> {
 
 /// Returns a response that everybody may cache for an hour.
 fn cacheable(document: &Value) -> ApiResponse {
-    let mut answer = ApiResponse::object(document);
-    answer.headers.push(("cache-control", "public, max-age=3600".to_owned()));
-    answer
+    let mut response = ApiResponse::object(document);
+    response.headers.push(("cache-control", "public, max-age=3600".to_owned()));
+    response
 }

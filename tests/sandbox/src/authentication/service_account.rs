@@ -12,8 +12,8 @@ use crate::{authorization::quoted, object, server::Server, store::Stored, user::
 /// The time for which the token of a terminating object stays valid.
 const LEEWAY: SignedDuration = SignedDuration::from_secs(60);
 
-/// Returns the user of a ServiceAccount token, and the requested audiences that the token has. Returns an error if the
-/// token is not signed by this server, is expired, has none of the audiences, or is bound to an object that is gone.
+/// Returns the user of a ServiceAccount token, and the audiences of `requested` for which the token is valid. Returns an error if the token
+/// is not signed by this server, is expired, has none of the requested audiences, or is bound to an object that is gone.
 pub(super) fn verify_token(
     server: &Server,
     token: &str,
@@ -32,6 +32,7 @@ pub(super) fn verify_token(
     if !key.verifies(text.as_bytes(), &signature) {
         return Err(InvalidToken::because("go-jose/go-jose: error in cryptographic primitive"));
     }
+    // The token of a Secret has no claim `aud`; it is valid for the API server.
     let legacy = issuer == LEGACY_ISSUER;
     let token_audiences: Vec<String> = if legacy { vec![ISSUER.to_owned()] } else { strings(&claims["aud"]) };
     let audiences = common_audiences(requested, &token_audiences);
@@ -50,8 +51,8 @@ pub(super) fn common_audiences(requested: &[String], token_audiences: &[String])
     requested.iter().filter(|audience| token_audiences.contains(audience)).cloned().collect()
 }
 
-/// Returns the user of a token that `TokenRequest` issued. Returns an error outside its validity, or if the
-/// ServiceAccount or a bound object is gone or was replaced.
+/// Returns the user of a token that `TokenRequest` issued. Returns an error if the token is expired or not valid yet, or if the
+/// ServiceAccount or an object to which the token is bound is gone or has another uid.
 fn user_of_claims(server: &Server, claims: &Value) -> Result<User, InvalidToken> {
     let now = server.environment.now().as_second();
     if object::number(claims, &["exp"]).is_none_or(|expiration| expiration < now) {
@@ -60,9 +61,9 @@ fn user_of_claims(server: &Server, claims: &Value) -> Result<User, InvalidToken>
     if object::number(claims, &["nbf"]).is_some_and(|start| start > now) {
         return Err(InvalidToken::because("service account token is not valid yet"));
     }
-    let private = &claims["kubernetes.io"];
-    let namespace = object::text(private, &["namespace"]);
-    let claim = |kind: &str, key: &str| object::text(private, &[kind, key]);
+    let kubernetes_claims = &claims["kubernetes.io"];
+    let namespace = object::text(kubernetes_claims, &["namespace"]);
+    let claim = |kind: &str, key: &str| object::text(kubernetes_claims, &[kind, key]);
     let mut user = user_of_account(server, namespace, claim("serviceaccount", "name"), claim("serviceaccount", "uid"))?;
     let mut extra = |key: &str, value: &str| {
         user.extra.push((format!("authentication.kubernetes.io/{key}"), vec![value.to_owned()]));
@@ -74,7 +75,7 @@ fn user_of_claims(server: &Server, claims: &Value) -> Result<User, InvalidToken>
             continue;
         }
         // The token of a Pod contains its node only for information; its validity does not depend on the node.
-        let is_bound = kind != "node" || private.get("pod").is_none();
+        let is_bound = kind != "node" || kubernetes_claims.get("pod").is_none();
         if is_bound {
             let object_namespace = if kind == "node" { "" } else { namespace };
             let stored =
@@ -128,7 +129,7 @@ fn user_of_account(server: &Server, namespace: &str, name: &str, uid: &str) -> R
     Ok(User::service_account(namespace, name, uid))
 }
 
-/// Returns whether the deletion timestamp is longer ago than the leeway.
+/// Returns whether the deletion timestamp of an object is more than 60 seconds ago (`LEEWAY`), so that its tokens are no longer valid.
 fn is_gone(server: &Server, stored: &Stored) -> bool {
     let object: Value = serde_json::from_slice(&stored.json).unwrap_or_default();
     let deletion: Option<Timestamp> = object::text(&object, &["metadata", "deletionTimestamp"]).parse().ok();
@@ -155,6 +156,7 @@ impl InvalidToken {
 }
 
 impl fmt::Display for InvalidToken {
+    /// Formats the error as kube-apiserver reports it in the status of a TokenReview.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             None => f.write_str("invalid bearer token"),

@@ -82,8 +82,8 @@ pub(crate) fn answer(request: ResourceRequest<'_>) -> Result<ApiResponse, Failur
     Ok(ApiResponse::json(StatusCode::CREATED, token_request.to_string().into()).with_warnings(decoded.warnings))
 }
 
-/// Sets the metadata from the ServiceAccount and the default lifetime. Returns a 422 error if the request has another
-/// name.
+/// Sets the metadata of a `TokenRequest` from its ServiceAccount, whose uid is `uid`, and the default lifetime of a token; removes the
+/// status. Returns a 422 error if the body has a name other than that of the ServiceAccount.
 fn fill_in(request: ResourceRequest<'_>, token_request: &mut Value, uid: &str) -> Result<(), Failure> {
     let name = object::name(token_request);
     if !name.is_empty() && name != request.name {
@@ -127,8 +127,8 @@ fn check_seconds(request: ResourceRequest<'_>, token_request: &Value) -> Result<
     Err(Failure::invalid(request.kind, "", &[cause]))
 }
 
-/// Returns the objects that the token is bound to: the object that the request names, and the node of a Pod. Returns an
-/// error if the kind is not allowed, or if the object does not exist, has another uid or another ServiceAccount.
+/// Returns the objects that the token is bound to: the object in `spec.boundObjectRef` and, if that is a Pod, the node of the Pod. Returns
+/// an error if the kind is not allowed, if the object does not exist or has another uid, or if the Pod has another ServiceAccount.
 fn bound_objects(request: ResourceRequest<'_>, token_request: &Value) -> Result<Vec<BoundObject>, Failure> {
     let Some(reference) = object::at(token_request, &["spec", "boundObjectRef"]) else { return Ok(Vec::new()) };
     let field = |key: &str| object::text(reference, &[key]);

@@ -25,6 +25,7 @@ pub(crate) fn run(server: Arc<Server>) -> impl Future<Output = ()> + Send {
 /// Recomputes the rules of all aggregated ClusterRoles, and writes those that changed.
 async fn aggregate_all(server: &Server) {
     let (_, roles) = server.store.list(GROUP_RESOURCE, None);
+    // A search in the text spares parsing roles without an `aggregationRule`.
     let may_aggregate = |role: &&Arc<Stored>| role.json.contains_text("aggregationRule");
     for role in roles.iter().filter(may_aggregate) {
         let (rules, Some(selectors)) = rules_and_selectors(role) else { continue };
@@ -42,7 +43,8 @@ fn rules_and_selectors(role: &Stored) -> (Vec<Value>, Option<Vec<Value>>) {
     (list(&["rules"]).unwrap_or_default(), list(&["aggregationRule", "clusterRoleSelectors"]))
 }
 
-/// Returns the rules of the selected roles without duplicates, by selector, then by name.
+/// Returns the rules of all ClusterRoles, other than `role`, that one of its `selectors` selects. The rules have no duplicates, and are in
+/// the order of the selectors, then of `roles`.
 fn aggregated_rules(role: &Stored, selectors: &[Value], roles: &[Arc<Stored>]) -> Vec<Value> {
     let mut rules: Vec<Value> = Vec::new();
     for selector in selectors {
@@ -90,7 +92,7 @@ async fn apply_rules(server: &Server, name: &str, rules: Vec<Value>) {
         .body(bytes::Bytes::from(role.to_string()));
     let Ok(request) = request else { return };
     let answer = server.answer(User::admin(USER), request).await;
-    // A role that was deleted or changed in the meantime causes an event of its own.
+    // A failed apply is not repeated: if the role was deleted or changed in the meantime, that change causes a new aggregation.
     tracing::debug!(code = answer.code.as_u16(), "applied the gathered rules");
 }
 
@@ -99,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_are_gathered_by_selector_then_by_name_each_once() {
+    fn aggregated_rules_are_unique_and_in_the_order_of_selectors_then_roles() {
         let rule = |resource: &str| json!({"resources": [resource]});
         let role = |name: &str, labels: Value, rules: &[Value]| {
             let role = json!({"metadata": {"name": name, "labels": labels}, "rules": rules});

@@ -32,7 +32,7 @@ pub(crate) enum AccessTarget<'a> {
 }
 
 impl<'a> Attributes<'a> {
-    /// Returns the attributes of a parsed request.
+    /// Returns the attributes of a parsed request. A list or watch of a single object by field selector has the name of this object.
     pub(crate) fn of_call(call: &'a Call) -> Self {
         let target = match &call.target {
             Target::Path(path) => {
@@ -78,8 +78,8 @@ impl<'a> Attributes<'a> {
     }
 }
 
-/// Returns the name that the field selector of a list or watch selects, empty if there is none. Such a request counts
-/// as one for that object.
+/// Returns the name in the field selector `metadata.name=NAME` of a list or watch; empty for other requests. As in Kubernetes, a rule with
+/// `resourceNames` allows a list or watch with such a selector.
 fn selected_name(call: &Call) -> &str {
     if !matches!(call.verb, Verb::List | Verb::Watch) {
         return "";

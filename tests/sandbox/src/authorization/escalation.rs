@@ -30,7 +30,7 @@ pub(crate) fn check(request: ResourceRequest<'_>, new: &Value, old: Option<&Valu
 /// `aggregationRule` requires all permissions.
 fn check_role(request: ResourceRequest<'_>, new: &Value, old: Option<&Value>) -> Result<(), Failure> {
     let name = object::name(new);
-    // As in all requests, the name of a created object doesn't count.
+    // The path of a create has no name, so that rules with `resourceNames` don't allow it.
     let target = AccessTarget::Resource {
         group: GROUP,
         namespace: request.namespace,
@@ -88,15 +88,15 @@ fn check_binding(request: ResourceRequest<'_>, new: &Value) -> Result<(), Failur
     confirm_no_escalation(request, object::name(new), rules)
 }
 
-/// Fails if the user lacks some of the rules (`ConfirmNoEscalation` of kube-apiserver). `name` is the name of the
-/// written object, for the message.
+/// Returns a 403 error with the missing rules if the user does not hold all `rules` (`ConfirmNoEscalation` of kube-apiserver). `name` is
+/// the name of the written object, for the message.
 fn confirm_no_escalation(request: ResourceRequest<'_>, name: &str, rules: &[PolicyRule]) -> Result<(), Failure> {
     let (missing, errors) = missing_rules(request, rules);
     if missing.is_empty() {
         return Ok(());
     }
     let user = &request.call.user;
-    // These messages name the plural of the missing role, unlike those of a denied request.
+    // These messages name the resource of a missing role (`roles.rbac...`), those of a denied request its kind (`role.rbac...`).
     let errors = errors.join(", ").replace("role.rbac", "roles.rbac");
     let errors = if errors.is_empty() { errors } else { format!("; resolution errors: [{errors}]") };
     let why = format!(
@@ -115,8 +115,8 @@ fn missing_rules(request: ResourceRequest<'_>, rules: &[PolicyRule]) -> (Vec<Pol
     (uncovered_parts(&held, rules), errors)
 }
 
-/// Returns whether a write changes only owners, finalizers and other metadata that grant no permissions. The garbage
-/// collector may always do so.
+/// Returns whether a write changes only owner references, finalizers, `managedFields` and the `resourceVersion`. These fields grant no
+/// permissions, and the garbage collector has to change them without holding the rules of the role.
 fn only_ownership_changes(new: &Value, old: &Value) -> bool {
     let without_ownership = |object: &Value| {
         let mut object = object.clone();

@@ -118,7 +118,7 @@ impl RbacCache {
     pub(crate) fn new(store: &Store) -> Self {
         let group_resource = |plural| Arc::from(format!("{plural}.{GROUP}"));
         let group_resources = ["clusterroles", "roles", "clusterrolebindings", "rolebindings"].map(group_resource);
-        let mut subscription = [0, 1, 2, 3].map(|at: usize| store.subscribe(&group_resources[at]));
+        let mut subscription = [0, 1, 2, 3].map(|index: usize| store.subscribe(&group_resources[index]));
         subscription.iter_mut().for_each(Subscription::mark_changed);
         Self { group_resources, state: Mutex::new(RbacState { subscription, policy: Arc::default() }) }
     }
@@ -135,7 +135,7 @@ impl RbacCache {
 }
 
 impl RbacPolicy {
-    /// Returns the current policy of the store; reuses unchanged roles and bindings.
+    /// Returns the policy of the roles and bindings that are in the store now. Reuses the parsed roles and bindings that have not changed.
     fn refreshed(&self, [cluster_roles, roles, cluster_bindings, bindings]: &[Arc<str>; 4], store: &Store) -> Self {
         let mut next = Self::default();
         for stored in [store.list(cluster_roles, None).1, store.list(roles, None).1].concat() {
@@ -154,7 +154,8 @@ impl RbacPolicy {
         next
     }
 
-    /// Decides whether a request is allowed: by the first binding of the user whose role has a rule that allows it.
+    /// Allows a request if the role of a binding of the user has a rule that allows it; the reason names the first such binding. Denies
+    /// other requests; the reason then lists the bound roles that don't exist.
     pub(crate) fn decide(&self, attributes: &Attributes<'_>) -> Decision {
         let mut missing = Vec::new();
         for (binding, subject) in self.bindings_of(attributes.user, attributes.namespace()) {
@@ -193,8 +194,9 @@ impl RbacPolicy {
         user: &'a User,
         namespace: &str,
     ) -> impl Iterator<Item = (&'a RbacBinding, &'a RbacSubject)> {
+        // A cluster-scoped request has no namespace: the ClusterRoleBindings must not be returned twice.
         let scopes = ["", namespace].into_iter().enumerate();
-        let scopes = scopes.filter(|(at, namespace)| *at == 0 || !namespace.is_empty());
+        let scopes = scopes.filter(|(index, namespace)| *index == 0 || !namespace.is_empty());
         let bindings: Vec<_> = scopes.filter_map(|(_, namespace)| self.bindings.get(namespace)).collect();
         bindings.into_iter().flat_map(|bindings| bindings.of_user(user))
     }
@@ -276,7 +278,7 @@ impl RbacBinding {
         (&self.stored.namespace, &self.stored.name)
     }
 
-    /// Returns the reason of a decision, as access reviews report it.
+    /// Returns the reason why this binding allows a request to a subject, in the words of access reviews of Kubernetes.
     fn reason(&self, (kind, subject): &RbacSubject) -> String {
         let RoleRef { kind: role_kind, name: role } = &self.role;
         let (namespace, name) = self.key();

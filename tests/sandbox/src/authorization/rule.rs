@@ -55,30 +55,34 @@ impl PolicyRule {
         }
     }
 
-    /// Splits the rule into parts: one verb of one resource of one group, under one name or all; or one verb of one
-    /// path.
+    /// Splits the rule into parts, each of which is a rule with one verb on one resource of one group, for one name or all names, or with
+    /// one verb on one non-resource path.
     pub(crate) fn parts(&self) -> Vec<Self> {
-        let one = |word: &String| vec![word.clone()];
+        let single = |word: &String| vec![word.clone()];
         let mut parts = Vec::new();
         for (group, resource) in self.api_groups.iter().flat_map(|g| self.resources.iter().map(move |r| (g, r))) {
             for verb in &self.verbs {
-                let part =
-                    Self { verbs: one(verb), api_groups: one(group), resources: one(resource), ..Self::default() };
+                let part = Self {
+                    verbs: single(verb),
+                    api_groups: single(group),
+                    resources: single(resource),
+                    ..Self::default()
+                };
                 if self.resource_names.is_empty() {
                     parts.push(part);
                 } else {
-                    let named = |name| Self { resource_names: one(name), ..part.clone() };
-                    parts.extend(self.resource_names.iter().map(named));
+                    let with_name = |name| Self { resource_names: single(name), ..part.clone() };
+                    parts.extend(self.resource_names.iter().map(with_name));
                 }
             }
         }
         for (path, verb) in self.paths.iter().flat_map(|path| self.verbs.iter().map(move |verb| (path, verb))) {
-            parts.push(Self { verbs: one(verb), paths: one(path), ..Self::default() });
+            parts.push(Self { verbs: single(verb), paths: single(path), ..Self::default() });
         }
         parts
     }
 
-    /// Returns whether the rule allows everything that a part of another rule allows.
+    /// Returns whether the rule allows everything that `part` allows, a rule that [`Self::parts`] returned.
     pub(crate) fn covers(&self, part: &Self) -> bool {
         let covers_resource = |name: &String| {
             let (resource, subresource) = name.split_once('/').unwrap_or((name, ""));
@@ -88,19 +92,20 @@ impl PolicyRule {
             && part.api_groups.iter().all(|group| lists(&self.api_groups, group))
             && part.resources.iter().all(covers_resource)
             && part.paths.iter().all(|path| self.paths.iter().any(|listed| path_covers(listed, path)))
+            // A rule for certain names does not cover a part for all names.
             && (self.resource_names.is_empty()
                 || !part.resource_names.is_empty()
                     && part.resource_names.iter().all(|name| self.resource_names.contains(name)))
     }
 }
 
-/// Returns the parts of the requested rules that no owned rule covers (`Covers` of kube-apiserver).
+/// Splits the requested rules into parts, and returns those that no rule of `owned` covers (`Covers` of kube-apiserver).
 pub(crate) fn uncovered_parts(owned: &[&PolicyRule], requested: &[PolicyRule]) -> Vec<PolicyRule> {
     let parts = requested.iter().flat_map(PolicyRule::parts);
     parts.filter(|part| !owned.iter().any(|rule| rule.covers(part))).collect()
 }
 
-/// Formats parts of rules for messages; parts that differ only in the verb are joined.
+/// Formats parts of rules for messages, in sorted lines. Joins parts for resources that differ only in the verb into one line.
 pub(crate) fn format_rules(parts: &[PolicyRule]) -> String {
     let mut joined: Vec<PolicyRule> = Vec::new();
     for part in parts {
@@ -188,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn resources_are_covered_as_written_or_by_a_star() {
+    fn resources_and_paths_are_covered_exactly_or_by_a_star() {
         assert!(resource_covers("*", "pods", "log"));
         assert!(resource_covers("pods", "pods", "") && !resource_covers("pods", "pods", "log"));
         assert!(resource_covers("pods/log", "pods", "log") && !resource_covers("pods/*", "pods", "log"));
@@ -199,10 +204,10 @@ mod tests {
     #[test]
     fn missing_rules_are_formatted_by_resource() {
         let held = rule(&[""], &["pods"], &[], &["get"]);
-        let wanted =
+        let requested =
             [rule(&[""], &["pods", "secrets"], &[], &["get", "list"]), rule(&["apps"], &["d"], &["a", "b"], &["get"])];
         assert_eq!(
-            format_rules(&uncovered_parts(&[&held], &wanted)),
+            format_rules(&uncovered_parts(&[&held], &requested)),
             "{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"list\"]}\n\
              {APIGroups:[\"\"], Resources:[\"secrets\"], Verbs:[\"get\" \"list\"]}\n\
              {APIGroups:[\"apps\"], Resources:[\"d\"], ResourceNames:[\"a\"], Verbs:[\"get\"]}\n\

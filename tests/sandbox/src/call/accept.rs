@@ -38,6 +38,7 @@ impl Accept {
             .filter(|representation| !representation.is_empty())
             .map(Representation::parse)
             .collect();
+        // The first media type alone decides on the version of tables and metadata.
         let first = header.split(',').next().unwrap_or_default();
         let beta = first.split(';').any(|part| part.trim() == "v=v1beta1");
         let gnostic = header.contains("proto-openapi.spec.v2");

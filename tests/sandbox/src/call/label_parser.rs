@@ -53,18 +53,20 @@ struct Parser<'a> {
 /// The characters that are tokens, or parts of operators.
 const SPECIAL: &str = "=!(),<>";
 
-/// Returns whether a token is a key, a value or a word operator. The empty token, the end of the input, is none.
+/// Returns whether a token is a key, a value or a word operator such as `in`. Returns `false` for the empty token, which stands for the end
+/// of the input.
 fn is_identifier(token: &str) -> bool {
     token.chars().next().is_some_and(|character| !SPECIAL.contains(character))
 }
 
 impl<'a> Parser<'a> {
-    /// Returns the next token without consuming it; empty at the end.
+    /// Returns the next token without consuming it; empty at the end of the input.
     fn peek(&self) -> &'a str {
         Self { input: self.input }.next_token()
     }
 
-    /// Consumes the next token; empty at the end.
+    /// Consumes white space and the next token, and returns the token: an operator, a special character or an identifier; empty at the end
+    /// of the input.
     fn next_token(&mut self) -> &'a str {
         let text = self.input.trim_start_matches([' ', '\t', '\r', '\n']);
         let length = if let Some(operator) = ["==", "!="].into_iter().find(|operator| text.starts_with(operator)) {
@@ -110,7 +112,8 @@ impl<'a> Parser<'a> {
         Ok(new(operator, self.parse_values(key)?))
     }
 
-    /// Parses one value; a missing one is empty. Returns an error if it is no valid label value.
+    /// Parses the value after an operator such as `=`; a missing value counts as empty. Returns an error if the value is not a valid label
+    /// value. `key` is the key of the requirement, for the message.
     fn parse_value(&mut self, key: &str) -> Result<String, String> {
         if matches!(self.peek(), "" | ",") {
             return Ok(String::new());
@@ -135,7 +138,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Parses a list of values: `(a, b)`. Returns an error if a token is unexpected or a value is invalid.
+    /// Parses a list of values: `(a, b)`. A missing value, as in `()` or `(a,,b)`, is empty. Returns an error if a token is unexpected or a
+    /// value is invalid.
     fn parse_values(&mut self, key: &str) -> Result<Vec<String>, String> {
         let open = self.next_token();
         if open != "(" {

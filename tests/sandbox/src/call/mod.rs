@@ -67,6 +67,7 @@ impl Call {
         let (parts, body) = request.into_parts();
         let target = Target::parse(parts.uri.path());
         let mut options = Options::parse(parts.uri.query().unwrap_or_default(), kind_of_options(&parts.method))?;
+        // The deprecated path `/api/v1/watch/...` is a watch without the parameter `watch`.
         options.watch |= target::is_watch(parts.uri.path());
         let verb = verb_of(&parts.method, &target, &options)?;
         let header_value = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -101,7 +102,8 @@ fn kind_of_options(method: &Method) -> &'static str {
     }
 }
 
-/// Returns the verb of a request. Returns a 405 error for an unsupported method.
+/// Returns the RBAC verb of a request by its method, its parameter `watch`, and whether its path names an object. Returns a 405 error for
+/// an unsupported method.
 fn verb_of(method: &Method, target: &Target, options: &Options) -> Result<Verb, Failure> {
     let has_name = match target {
         Target::Resource(target) => target.name.is_some(),

@@ -74,8 +74,8 @@ impl Options {
         self.all.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// Sets one parameter. Ignores unknown parameters. `orphanDependents` counts only without `propagationPolicy`
-    /// before it.
+    /// Sets the field of one parameter. Ignores unknown parameters, and `orphanDependents`, which is deprecated, after `propagationPolicy`.
+    /// A `limit` that is not positive means no limit. `kind` is the kind of the options, for the messages.
     fn set(&mut self, kind: &str, key: &str, value: &str) -> Result<(), Failure> {
         match key {
             "labelSelector" => value.clone_into(&mut self.label_selector),

@@ -20,8 +20,8 @@ pub(super) enum Operator {
 }
 
 impl Requirement {
-    /// Returns whether an object meets the requirement. `label` is the value of its label `key`; `None` if it does not
-    /// have the label.
+    /// Returns whether an object meets the requirement. `label` is the value of the object's label `key`; `None` if the object does not
+    /// have the label, which satisfies `NotIn` and `Absent` only. `Greater` and `Less` compare integers, and match no other value.
     pub(super) fn matches(&self, label: Option<&str>) -> bool {
         let in_values = |label: &str| self.values.iter().any(|value| value == label);
         let parse_number = |text: &str| text.parse::<i64>().ok();

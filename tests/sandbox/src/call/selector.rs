@@ -16,7 +16,7 @@ impl LabelSelector {
         label_parser::parse(selector).map(Self).map_err(Failure::bad_request)
     }
 
-    /// Parses a selector object (`matchLabels`, `matchExpressions`). An empty one selects everything.
+    /// Parses a `LabelSelector` object (`matchLabels`, `matchExpressions`). An empty object selects everything.
     pub(crate) fn of_object(selector: &serde_json::Value) -> Self {
         let string = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
         let labels = selector["matchLabels"].as_object().into_iter().flatten();
@@ -82,7 +82,7 @@ impl FieldSelector {
 }
 
 impl FieldRequirement {
-    /// Parses a requirement. The error is the invalid text.
+    /// Parses `field=value`, `field==value` or `field!=value`. The error is the whole text, which has no operator.
     fn parse(part: &str) -> Result<Self, &str> {
         let unequal = part.split_once("!=").map(|(field, value)| (field, value, false));
         let equal =
@@ -97,13 +97,14 @@ impl FieldRequirement {
 mod tests {
     use super::*;
 
+    /// Returns whether a label selector selects an object with these labels.
     fn selects(selector: &str, labels: &[(&str, &str)]) -> bool {
         let selector = LabelSelector::parse(selector).unwrap();
-        selector.matches(|key| labels.iter().find(|(own, _)| *own == key).map(|(_, value)| *value))
+        selector.matches(|key| labels.iter().find(|(label, _)| *label == key).map(|(_, value)| *value))
     }
 
     #[test]
-    fn labels_are_selected() {
+    fn label_selectors_select_labels_and_report_syntax_errors() {
         let labels = [("app", "web"), ("tier", "1")];
         for selector in
             ["", "app=web", "app==web,tier", "app in (db, web)", "tier notin (2)", "!gone", "gone!=x", "tier>0"]
@@ -113,11 +114,11 @@ mod tests {
         for selector in ["app=db", "app!=web", "app notin (web,db)", "!app", "gone", "tier<1", "gone in (x)"] {
             assert!(!selects(selector, &labels), "{selector}");
         }
-        let wrong = |selector| LabelSelector::parse(selector).unwrap_err().message;
+        let error_of = |selector| LabelSelector::parse(selector).unwrap_err().message;
         let unparsable = "unable to parse requirement: found";
-        assert_eq!(wrong("a b"), format!("{unparsable} 'b', expected: in, notin, =, ==, !=, gt, lt"));
-        assert_eq!(wrong("a===b"), format!("{unparsable} '=', expected: identifier"));
-        assert!(wrong("%").starts_with("unable to parse requirement: <nil>: Invalid value: \"%\": name part must"));
+        assert_eq!(error_of("a b"), format!("{unparsable} 'b', expected: in, notin, =, ==, !=, gt, lt"));
+        assert_eq!(error_of("a===b"), format!("{unparsable} '=', expected: identifier"));
+        assert!(error_of("%").starts_with("unable to parse requirement: <nil>: Invalid value: \"%\": name part must"));
         assert_eq!(LabelSelector::parse("a in ()").unwrap(), LabelSelector::parse("a=").unwrap());
     }
 }

@@ -29,7 +29,7 @@ impl Target {
     /// Parses the path of a request. A path outside `/api/VERSION` and `/apis/GROUP/VERSION`, or without a resource, is
     /// a non-resource path.
     pub(crate) fn parse(path: &str) -> Self {
-        // An encoded slash counts as a slash.
+        // The path is decoded before it is split, so that an encoded slash counts as a slash.
         let decoded_path = percent_decoded(path);
         let segments: Vec<&str> = decoded_path.split('/').filter(|segment| !segment.is_empty()).collect();
         let (group, version, rest) = match segments[..] {
@@ -37,7 +37,7 @@ impl Target {
             ["apis", group, version, ref rest @ ..] => (group, version, rest),
             _ => return Self::path(path),
         };
-        // The deprecated path of a watch.
+        // The deprecated path of a watch, `/api/v1/watch/...`, names the resource after `watch`.
         let rest = if let ["watch", rest @ ..] = rest { rest } else { rest };
         let (namespace, rest) = match *rest {
             [] => return Self::path(path),
@@ -66,7 +66,7 @@ impl Target {
     }
 }
 
-/// Returns whether a path is a watch in the deprecated form `/api/v1/watch/...`.
+/// Returns whether a path is a watch in the deprecated form `/api/VERSION/watch/RESOURCE...` or `/apis/GROUP/VERSION/watch/RESOURCE...`.
 pub(super) fn is_watch(path: &str) -> bool {
     let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).take(5).collect();
     matches!(segments[..], ["api", _, "watch", _, ..] | ["apis", _, _, "watch", _])
@@ -82,6 +82,7 @@ fn percent_decoded(text: &str) -> String {
 mod tests {
     use super::*;
 
+    /// Returns group and version, namespace, plural, name and subresource of a resource path.
     fn resource(path: &str) -> (String, String, String, Option<String>, Option<String>) {
         match Target::parse(path) {
             Target::Resource(t) => (format!("{}/{}", t.group, t.version), t.namespace, t.plural, t.name, t.subresource),
@@ -90,16 +91,24 @@ mod tests {
     }
 
     #[test]
-    fn paths_point_at_resources() {
+    fn paths_are_parsed_into_resources_and_non_resource_paths() {
         let some = |word: &str| Some(word.to_owned());
-        let at = |a: &str, b: &str, c: &str, d, e| (a.to_owned(), b.to_owned(), c.to_owned(), d, e);
-        assert_eq!(resource("/api/v1/pods"), at("/v1", "", "pods", None, None));
-        assert_eq!(resource("/api/v1/namespaces"), at("/v1", "", "namespaces", None, None));
-        assert_eq!(resource("/api/v1/namespaces/a"), at("/v1", "a", "namespaces", some("a"), None));
-        assert_eq!(resource("/api/v1/namespaces/a/status"), at("/v1", "a", "namespaces", some("a"), some("status")));
-        assert_eq!(resource("/api/v1/namespaces/a/pods/b/log"), at("/v1", "a", "pods", some("b"), some("log")));
-        assert_eq!(resource("/apis/apps/v1/namespaces/a/deployments"), at("apps/v1", "a", "deployments", None, None));
-        assert_eq!(resource("/apis/g/v1/things/%61"), at("g/v1", "", "things", some("a"), None));
+        let target = |group_version: &str, namespace: &str, plural: &str, name, subresource| {
+            (group_version.to_owned(), namespace.to_owned(), plural.to_owned(), name, subresource)
+        };
+        assert_eq!(resource("/api/v1/pods"), target("/v1", "", "pods", None, None));
+        assert_eq!(resource("/api/v1/namespaces"), target("/v1", "", "namespaces", None, None));
+        assert_eq!(resource("/api/v1/namespaces/a"), target("/v1", "a", "namespaces", some("a"), None));
+        assert_eq!(
+            resource("/api/v1/namespaces/a/status"),
+            target("/v1", "a", "namespaces", some("a"), some("status"))
+        );
+        assert_eq!(resource("/api/v1/namespaces/a/pods/b/log"), target("/v1", "a", "pods", some("b"), some("log")));
+        assert_eq!(
+            resource("/apis/apps/v1/namespaces/a/deployments"),
+            target("apps/v1", "a", "deployments", None, None)
+        );
+        assert_eq!(resource("/apis/g/v1/things/%61"), target("g/v1", "", "things", some("a"), None));
         assert_eq!(Target::parse("/apis/apps/v1"), Target::Path("/apis/apps/v1".into()));
         assert_eq!(Target::parse("/readyz/"), Target::Path("/readyz".into()));
     }

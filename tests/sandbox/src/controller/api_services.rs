@@ -23,6 +23,8 @@ impl Controller for ApiServices {
         vec![event.object.name.to_string()]
     }
 
+    /// Sets the condition `Available` on a new APIService that this server serves itself. Skips an APIService of an extension API server
+    /// (`spec.service`), and one that already has conditions.
     async fn reconcile(&mut self, client: &ControllerClient, name: &String) -> ReconcileResult {
         let kind = client.served_kind(SERVICES)?;
         let Some(mut service) = client.get(&kind, "", name) else { return Ok(Action::AwaitChange) };

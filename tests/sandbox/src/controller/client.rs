@@ -113,7 +113,7 @@ impl ControllerClient {
         self.send(Method::PUT, path, "application/json", object).await
     }
 
-    /// Applies an object or its subresource by force (server-side apply).
+    /// Applies an object, or its `subresource` unless that is empty, with a forced server-side apply.
     pub(crate) async fn apply(&self, kind: &Kind, subresource: &str, object: &Value) -> Result<Value, ApiError> {
         let path = request_path(kind, object::namespace(object), object::name(object), subresource);
         let path = format!("{path}?force=true&fieldManager={}", self.user_agent);
@@ -132,8 +132,8 @@ impl ControllerClient {
         self.send(Method::PATCH, path, "application/merge-patch+json", patch).await
     }
 
-    /// Removes a finalizer from an object, on condition that its version is still the one read. Succeeds if the object
-    /// does not exist any more.
+    /// Removes a finalizer from an object, on condition that the object has not changed since it was read. Succeeds if the object does not
+    /// exist any more.
     pub(crate) async fn remove_finalizer(&self, kind: &Kind, object: &Value, finalizer: &str) -> Result<(), ApiError> {
         let mut remaining = object::finalizers(object);
         remaining.retain(|other| *other != finalizer);
@@ -184,7 +184,8 @@ impl ControllerClient {
     }
 }
 
-/// Returns the request path of a collection, an object or a subresource; an empty name or subresource is left out.
+/// Returns the request path of a collection, an object or a subresource. A collection has an empty `name`, an object an empty
+/// `subresource`.
 fn request_path(kind: &Kind, namespace: &str, name: &str, subresource: &str) -> String {
     let mut path = if kind.group.is_empty() {
         format!("/api/{}", kind.version)

@@ -17,7 +17,7 @@ use crate::{
     store::Stored,
 };
 
-/// Reconciles the CRDs as long as the server runs.
+/// Reconciles the CRDs as long as the server runs: all of them at the start, then each CRD that changes.
 pub(super) async fn run(server: Arc<Server>) {
     let group_resource: Arc<str> = format!("{}.{}", definition::PLURAL, definition::GROUP).into();
     let mut subscription = server.store.subscribe(&group_resource);
@@ -27,21 +27,22 @@ pub(super) async fn run(server: Arc<Server>) {
         states: BTreeMap::new(),
         removals: JoinSet::new(),
     };
-    let (mut after, items) = server.store.list(&group_resource, None);
+    let (mut version_seen, items) = server.store.list(&group_resource, None);
     let mut pending: BTreeSet<String> = items.iter().map(|item| item.name.to_string()).collect();
     loop {
         while let Some(name) = pending.pop_first() {
             pending.extend(crds.sync(&name).await);
         }
         subscription.mark_unchanged();
-        match server.store.changes(&group_resource, after) {
+        match server.store.changes(&group_resource, version_seen) {
             Ok(changes) => {
-                after = changes.last().map_or(after, |change| change.version);
+                version_seen = changes.last().map_or(version_seen, |change| change.version);
                 pending.extend(changes.iter().map(|change| change.object.name.to_string()));
             }
+            // The history does not reach back to the version: reconciles all existing CRDs, and the known ones, which may be deleted.
             Err(_) => {
                 let (version, items) = server.store.list(&group_resource, None);
-                after = version;
+                version_seen = version;
                 pending.extend(items.iter().map(|item| item.name.to_string()).chain(crds.states.keys().cloned()));
             }
         }
@@ -84,7 +85,8 @@ struct ServedState {
 }
 
 impl Crds {
-    /// Reconciles a CRD. Returns the names of other CRDs that need a reconcile because of it.
+    /// Reconciles a CRD: accepts its names, serves its kinds, and starts the removal of a deleted CRD. Returns the names of the other CRDs
+    /// in its group if it released or changed its names, since their names may be accepted now.
     async fn sync(&mut self, name: &str) -> Vec<String> {
         let Some(stored) = self.server.store.get(&self.group_resource, "", name) else {
             self.server.kinds.define(name, Vec::new());
@@ -124,8 +126,8 @@ impl Crds {
         kind.map(|kind| stored.object(&kind)).unwrap_or_default()
     }
 
-    /// Stores the uid, group and accepted names of a CRD, and returns its state. A CRD with another uid is a new one,
-    /// whose state starts anew.
+    /// Updates the controller's state of a CRD to its accepted names, and returns the state. Starts with an empty state for a new CRD, and
+    /// for a CRD with another uid, which has replaced a deleted one of the same name.
     fn update_state(&mut self, name: &str, crd: &Value) -> &mut CrdState {
         let (uid, group) = (object::uid(crd).to_owned(), text(crd, &["spec", "group"]).to_owned());
         let names = crd["status"]["acceptedNames"].clone();
@@ -152,14 +154,16 @@ impl Crds {
         state
     }
 
-    /// Returns the CRD with its names resolved against the other CRDs of its group; `None` if nothing changed.
+    /// Returns the CRD with its names accepted or rejected, depending on the names that the CRDs of its group use; `None` if nothing
+    /// changed.
     fn resolve_names(&self, crd: &Value) -> Option<Value> {
         let group = text(crd, &["spec", "group"]);
         let in_group = self.states.values().filter(|state| state.group == group);
         naming::resolve(crd, in_group.map(|state| &state.names), &self.server.environment.time())
     }
 
-    /// Serves the kinds that the CRD defines now, if its names are accepted. Does nothing if they are served already.
+    /// Serves the kinds that the CRD defines now, if its names are accepted or it is established. Does nothing if neither its generation,
+    /// its names nor its condition `Terminating` have changed since its kinds were served last.
     fn serve(&mut self, name: &str, crd: &Value) {
         if !definition::has_condition(crd, "NamesAccepted") && !definition::has_condition(crd, "Established") {
             return;
@@ -169,9 +173,10 @@ impl Crds {
         let generation = object::number(crd, &["metadata", "generation"]).unwrap_or(0);
         let current = Some(ServedState { generation, names: state.names.clone(), terminating });
         if state.served != current {
-            // Objects written before the schema changed are validated again when they are read.
-            let changed = state.served.as_ref().map_or(generation > 1, |served| served.generation != generation);
-            if changed {
+            // A new generation may change the schema. Objects written before are validated again when they are read.
+            let schema_may_differ =
+                state.served.as_ref().map_or(generation > 1, |served| served.generation != generation);
+            if schema_may_differ {
                 state.schema_version = self.server.store.version() + 1;
             }
             self.server.kinds.define(name, custom::kinds(crd, state.schema_version));
@@ -179,7 +184,7 @@ impl Crds {
         }
     }
 
-    /// Returns the names of the other CRDs of a group, whose names may conflict.
+    /// Returns the names of all CRDs of a group except the CRD `name`.
     fn others_in_group(&self, group: &str, name: &str) -> Vec<String> {
         let others = self.states.iter().filter(|(other, state)| state.group == group && *other != name);
         others.map(|(other, _)| other.clone()).collect()

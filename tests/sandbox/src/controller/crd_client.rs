@@ -13,8 +13,8 @@ use crate::{
 
 const COLLECTION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-/// Replaces a CRD, or its subresource such as `/status`; `None` if the write is refused. A conflict does no harm,
-/// because the newer state is reconciled, too.
+/// Replaces a CRD, or its subresource such as `/status`, and returns the written CRD; `None` if the write is refused. A conflict needs no
+/// retry, because the event of the other write reconciles the CRD again.
 pub(super) async fn write(server: &Server, crd: &Value, subresource: &str) -> Option<Value> {
     let path = format!("{COLLECTION}/{}{subresource}", object::name(crd));
     call(server, Method::PUT, &path, crd.to_string()).await
@@ -47,8 +47,8 @@ fn system_user() -> User {
     User { name: "system:apiserver".to_owned(), uid: String::new(), groups, extra: Vec::new() }
 }
 
-/// Returns the path of the collection of a CRD's kind in its first served version, in one namespace or in the whole
-/// cluster.
+/// Returns the path of the collection of custom resources that a CRD defines, in its first served version. An empty `namespace` stands for
+/// the whole cluster.
 pub(super) fn collection(crd: &Value, namespace: &str) -> String {
     let versions = at(crd, &["spec", "versions"]).and_then(Value::as_array);
     let served = versions.into_iter().flatten().find(|version| version["served"] == true);

@@ -14,31 +14,33 @@ use crate::{
     store::{Expect, Stored},
 };
 
-/// Deletes the objects of a CRD, waits until the last one is gone, and removes the finalizer of the CRD.
+/// Removes the contents of a deleted CRD: sets its condition `Terminating`, deletes its custom resources, waits until the last one is gone,
+/// and removes the finalizer of the CRD.
 pub(super) async fn remove(server: Arc<Server>, crd: Value) {
-    let begin = |crd: &mut Value| {
+    let set_terminating = |crd: &mut Value| {
         let message = "CustomResource deletion is in progress";
         let terminating = Condition::new("Terminating", true, "InstanceDeletionInProgress", message);
         set_condition(crd, &terminating, &server.environment.time());
     };
-    if change(&server, &crd, "/status", begin).await.is_none() {
+    if change(&server, &crd, "/status", set_terminating).await.is_none() {
         return;
     }
+    // A CRD that was never established has no custom resources.
     if definition::has_condition(&crd, "Established") {
         delete_objects(&server, &crd).await;
         wait_until_deleted(&server, &crd).await;
     }
-    let release = |crd: &mut Value| {
+    let remove_finalizer = |crd: &mut Value| {
         let remaining = object::finalizers(crd).into_iter().filter(|finalizer| *finalizer != definition::CLEANUP);
         let remaining = remaining.map(str::to_owned).collect();
         object::set_finalizers(crd, remaining);
     };
-    change(&server, &crd, "", release).await;
+    change(&server, &crd, "", remove_finalizer).await;
 }
 
-/// Changes the stored CRD and retries on conflicts; `None` if it is gone, or if the server refuses the change for
-/// another reason.
-async fn change(server: &Server, crd: &Value, subresource: &str, change: impl Fn(&mut Value)) -> Option<Value> {
+/// Applies `modify` to the stored CRD, writes the result, and retries on conflicts. Returns `None` if the CRD is gone or was replaced, or
+/// if the server refuses the write for another reason.
+async fn change(server: &Server, crd: &Value, subresource: &str, modify: impl Fn(&mut Value)) -> Option<Value> {
     let kind = server.kinds.find(definition::GROUP, "v1", definition::PLURAL)?;
     loop {
         let stored = server.store.get(&kind.group_resource, "", object::name(crd))?;
@@ -47,7 +49,7 @@ async fn change(server: &Server, crd: &Value, subresource: &str, change: impl Fn
         if object::uid(&current) != object::uid(crd) {
             return None;
         }
-        change(&mut current);
+        modify(&mut current);
         if let Some(written) = write(server, &current, subresource).await {
             return Some(written);
         }
@@ -59,7 +61,8 @@ async fn change(server: &Server, crd: &Value, subresource: &str, change: impl Fn
     }
 }
 
-/// Deletes the objects of a CRD: through the API, then the remaining ones in the store.
+/// Deletes the custom resources of a CRD: first by one `deletecollection` request for each namespace, then directly in the store those that
+/// no request has deleted.
 async fn delete_objects(server: &Server, crd: &Value) {
     let (_, items) = server.store.list(&group_resource(crd), None);
     let namespaces: BTreeSet<&str> = items.iter().map(|item| &*item.namespace).collect();
@@ -92,13 +95,14 @@ fn delete_stored(server: &Server, group_resource: &Arc<str>, item: &Arc<Stored>)
         let (key, expected) = ((&*stored.namespace, &*stored.name), Expect::Version(stored.version));
         let result = server.store.commit(group_resource, key, expected, terminating_object, &stored.api_version);
         match server.store.get(group_resource, &stored.namespace, &stored.name) {
+            // The commit failed because another client wrote the object.
             Some(newer) if result.is_err() && !newer.deleting => stored = newer,
             _ => return,
         }
     }
 }
 
-/// Waits until no object of a CRD exists.
+/// Waits until no custom resource of a CRD exists.
 async fn wait_until_deleted(server: &Server, crd: &Value) {
     let group_resource = group_resource(crd);
     let mut subscription = server.store.subscribe(&group_resource);

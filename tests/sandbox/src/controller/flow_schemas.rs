@@ -23,10 +23,12 @@ impl Controller for FlowSchemas {
         EventSources::Resources(&[SCHEMAS, LEVELS])
     }
 
+    /// Returns the changed FlowSchema, or all FlowSchemas after the creation or deletion of a PriorityLevelConfiguration.
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<String> {
         if group_resource == SCHEMAS {
             return if event.deleted { Vec::new() } else { vec![event.object.name.to_string()] };
         }
+        // An update of a PriorityLevelConfiguration does not change whether it exists.
         if !event.deleted && event.before.is_some() {
             return Vec::new();
         }
@@ -34,6 +36,8 @@ impl Controller for FlowSchemas {
         schemas.iter().map(|schema| schema.name.to_string()).collect()
     }
 
+    /// Sets the condition `Dangling` of a FlowSchema, which reports whether its PriorityLevelConfiguration is missing. Writes only a
+    /// changed condition.
     async fn reconcile(&mut self, client: &ControllerClient, name: &String) -> ReconcileResult {
         let kind = client.served_kind(SCHEMAS)?;
         let Some(schema) = client.get(&kind, "", name) else { return Ok(Action::AwaitChange) };

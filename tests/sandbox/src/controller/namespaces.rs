@@ -54,12 +54,15 @@ impl Controller for Namespaces {
         EventSources::Lifecycle
     }
 
+    /// Returns the terminating namespace that contains the changed object, or that is the changed object; none if it is not terminating.
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<String> {
         let namespace = if group_resource == NAMESPACES { &event.object.name } else { &event.object.namespace };
         let stored = client.server.store.get(NAMESPACES, "", namespace);
         stored.filter(|stored| stored.deleting).map(|_| namespace.to_string()).into_iter().collect()
     }
 
+    /// Deletes the contents of a terminating namespace, Pods first. Once it is empty, removes the finalizer `kubernetes` from
+    /// `spec.finalizers`, and the following reconcile deletes the Namespace itself.
     async fn reconcile(&mut self, client: &ControllerClient, name: &String) -> ReconcileResult {
         let Some(kind) = client.kind(NAMESPACES) else { return Ok(Action::AwaitChange) };
         let Some(namespace) = client.get(&kind, "", name).filter(object::is_deleting) else {
@@ -68,7 +71,8 @@ impl Controller for Namespaces {
         };
         let finalizers = spec_finalizers(&namespace);
         if !finalizers.iter().any(|finalizer| finalizer == CONTENT_FINALIZER) {
-            // No finalizer in its spec is left; those in its metadata belong to other controllers.
+            // The contents are gone. The remaining finalizers belong to other controllers, and the Namespace is deleted once they are gone,
+            // too.
             if finalizers.is_empty() && object::finalizers(&namespace).is_empty() {
                 let options = json!({"preconditions": {"uid": object::uid(&namespace)}});
                 return ignore_not_found(client.delete(&kind, ("", name), &options).await);
@@ -76,6 +80,7 @@ impl Controller for Namespaces {
             return Ok(Action::AwaitChange);
         }
         let has_pods = !client.server.store.list(PODS, Some(name)).1.is_empty();
+        // After the last Pod is gone, the other objects stay until the grace period is over.
         if let Some(at) = self.next_deletion_at(name, has_pods).filter(|at| Instant::now() < *at) {
             return Ok(Action::RequeueAt(at));
         }
@@ -88,18 +93,20 @@ impl Controller for Namespaces {
             return Ok(Action::AwaitChange);
         }
         if has_pods {
+            // This reconcile has deleted the Pods; the next one deletes the other objects after the grace period.
             return Ok(self.next_deletion_at(name, false).map_or(Action::AwaitChange, Action::RequeueAt));
         }
         let mut namespace = namespace;
-        let others: Vec<_> = finalizers.into_iter().filter(|finalizer| finalizer != CONTENT_FINALIZER).collect();
-        object::map_at(&mut namespace, &["spec"]).insert("finalizers".into(), others.into());
+        let other_finalizers: Vec<_> =
+            finalizers.into_iter().filter(|finalizer| finalizer != CONTENT_FINALIZER).collect();
+        object::map_at(&mut namespace, &["spec"]).insert("finalizers".into(), other_finalizers.into());
         ignore_not_found(client.replace(&kind, "finalize", &namespace).await)
     }
 }
 
 impl Namespaces {
-    /// Returns the time at which objects other than Pods are deleted; `None` if there were no Pods, or some still
-    /// exist.
+    /// Returns the time from which objects other than Pods are deleted: `POD_GRACE` after the first call that finds the Pods gone. Returns
+    /// `None` while Pods exist, and if the namespace never had Pods.
     fn next_deletion_at(&mut self, name: &str, has_pods: bool) -> Option<Instant> {
         if has_pods {
             self.deletion_times.insert(name.to_owned(), None);
@@ -110,9 +117,9 @@ impl Namespaces {
     }
 }
 
-/// Converts the response to a write. An object that does not exist any more is a success.
-fn ignore_not_found(answer: Result<Value, ApiError>) -> ReconcileResult {
-    match answer {
+/// Converts the response to a write into the result of a reconcile. Counts the error that the object does not exist as success.
+fn ignore_not_found(response: Result<Value, ApiError>) -> ReconcileResult {
+    match response {
         Err(refused) if !refused.is_not_found() => Err(refused),
         _ => Ok(Action::AwaitChange),
     }
@@ -124,7 +131,7 @@ fn spec_finalizers(namespace: &Value) -> Vec<String> {
     listed.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// Deletes the Pods of a namespace, or all of its objects, and returns what remains. Mirrors `deleteAllContent` of
+/// Deletes all objects of a namespace, or only its Pods, and returns the objects that still exist. Mirrors `deleteAllContent` of
 /// kube-controller-manager.
 async fn delete_content(client: &ControllerClient, namespace: &str, only_pods: bool) -> RemainingContent {
     let mut remaining = RemainingContent::default();
@@ -136,17 +143,16 @@ async fn delete_content(client: &ControllerClient, namespace: &str, only_pods: b
 
 /// Returns the namespaced kinds whose objects can be deleted, each in one version.
 fn deletable_kinds(client: &ControllerClient) -> Vec<Arc<Kind>> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut known_resources = std::collections::BTreeSet::new();
     let all = client.server.kinds.all().into_iter();
     let deletable = |kind: &Arc<Kind>| kind.namespaced && kind.verbs.iter().any(|verb| verb == "delete");
-    all.filter(deletable).filter(|kind| seen.insert(kind.group_resource.clone())).collect()
+    all.filter(deletable).filter(|kind| known_resources.insert(kind.group_resource.clone())).collect()
 }
 
-/// Deletes the objects of a kind in a namespace, and adds those that still exist, and refused deletions, to
-/// `remaining`.
+/// Deletes the objects of a kind in a namespace. Adds refused deletions, and the objects that still exist afterwards, to `remaining`.
 async fn delete_objects(client: &ControllerClient, kind: &Kind, namespace: &str, remaining: &mut RemainingContent) {
-    let items = || client.server.store.list(&kind.group_resource, Some(namespace)).1;
-    let existing = items();
+    let list_objects = || client.server.store.list(&kind.group_resource, Some(namespace)).1;
+    let existing = list_objects();
     if existing.is_empty() {
         return;
     }
@@ -165,7 +171,7 @@ async fn delete_objects(client: &ControllerClient, kind: &Kind, namespace: &str,
             }
         }
     }
-    let existing = items();
+    let existing = list_objects();
     if existing.is_empty() {
         return;
     }
@@ -177,8 +183,7 @@ async fn delete_objects(client: &ControllerClient, kind: &Kind, namespace: &str,
     }
 }
 
-/// Writes the conditions about the remaining contents into the status, if they changed. Returns the namespace with
-/// them.
+/// Writes the conditions about the remaining contents into the status if they changed. Returns the namespace with the current status.
 async fn update_status(
     client: &ControllerClient,
     kind: &Kind,
@@ -216,7 +221,8 @@ fn conditions_of(remaining: &RemainingContent) -> [NamespaceCondition; 5] {
         .map(|(finalizer, count)| format!("{finalizer} in {count} resource instances"))
         .collect();
     let condition = |type_, holds, reason, message| NamespaceCondition { type_, holds, reason, message };
-    // Both pairs are a reason and a message; the items of the list follow the message if there are any.
+    // `if_any` and `if_none` are pairs of a reason and a message. A list with items makes the condition true, and the items follow the
+    // message.
     let condition_for = |type_, list: &[String], if_any: (&'static str, &str), if_none: (&'static str, &str)| {
         if list.is_empty() {
             condition(type_, false, if_none.0, if_none.1.to_owned())

@@ -19,14 +19,15 @@ const NAMES: [(&str, &str); 4] = [
     ("listKind", "ListKindConflict"),
 ];
 
-/// Returns the CRD with its accepted names, given the names of the other CRDs of its group; `None` if nothing changed.
-pub(super) fn resolve<'a>(crd: &Value, group: impl Iterator<Item = &'a Value>, time: &str) -> Option<Value> {
+/// Returns the CRD with the names that it can use (`status.acceptedNames`) and the conditions about them; `None` if nothing changed.
+/// `names_in_group` are the accepted names of the CRDs in its API group, with which a newly requested name must not conflict.
+pub(super) fn resolve<'a>(crd: &Value, names_in_group: impl Iterator<Item = &'a Value>, time: &str) -> Option<Value> {
     let requested = &crd["spec"]["names"];
     let accepted = &crd["status"]["acceptedNames"];
     if requested == accepted {
         return None;
     }
-    let used_names = UsedNames::collect(group);
+    let used_names = UsedNames::collect(names_in_group);
     let mut conflict = None;
     let mut names = accepted.clone();
     for (key, reason) in NAMES {
@@ -36,7 +37,7 @@ pub(super) fn resolve<'a>(crd: &Value, group: impl Iterator<Item = &'a Value>, t
         } else {
             names[key] = name.into();
         }
-        // As in the API server, the short names come before the kind: the last conflict is reported.
+        // As in the API server, the short names are checked before the kind, and the last conflict that is found is reported.
         if key == "singular" {
             match check_short_names(requested, accepted, &used_names) {
                 Ok(()) => copy_or_remove(&mut names, requested, "shortNames"),
@@ -57,15 +58,16 @@ pub(super) fn resolve<'a>(crd: &Value, group: impl Iterator<Item = &'a Value>, t
     }
     let mut changed = crd.clone();
     object::map_at(&mut changed, &["status"]).insert("acceptedNames".into(), names);
-    let accepted = names_accepted.status;
+    let is_accepted = names_accepted.status;
     set_condition(&mut changed, &names_accepted, time);
     if !has_condition(crd, "Established") {
-        let established = if accepted {
+        let established = if is_accepted {
             Condition::new("Established", false, "Installing", "the initial names have been accepted")
         } else {
             Condition::new("Established", false, "NotAccepted", "not all names are accepted")
         };
-        if accepted || condition::find(&crd["status"], "Established").is_none() {
+        // If names are rejected, an existing condition `Established` stays unchanged.
+        if is_accepted || condition::find(&crd["status"], "Established").is_none() {
             set_condition(&mut changed, &established, time);
         }
     }
@@ -79,10 +81,10 @@ struct UsedNames {
 }
 
 impl UsedNames {
-    /// Collects the accepted names of several CRDs.
-    fn collect<'a>(group: impl Iterator<Item = &'a Value>) -> Self {
+    /// Collects the accepted names of several CRDs into one set of resource names and one set of kinds.
+    fn collect<'a>(accepted_names: impl Iterator<Item = &'a Value>) -> Self {
         let mut used_names = Self { resources: BTreeSet::new(), kinds: BTreeSet::new() };
-        for names in group {
+        for names in accepted_names {
             let text = |key: &str| names[key].as_str().map(str::to_owned);
             let short_names = names["shortNames"].as_array().into_iter().flatten().filter_map(Value::as_str);
             used_names.resources.extend([text("plural"), text("singular")].into_iter().flatten());
@@ -92,7 +94,7 @@ impl UsedNames {
         used_names
     }
 
-    /// Returns whether a name is in use, among the kinds or among the resource names as its field requires.
+    /// Returns whether a name is in use: by a kind if `key` is `kind` or `listKind`, otherwise by a resource name.
     fn contains(&self, key: &str, name: &str) -> bool {
         if key == "kind" || key == "listKind" { self.kinds.contains(name) } else { self.resources.contains(name) }
     }
@@ -101,7 +103,7 @@ impl UsedNames {
 /// Checks the requested short names that are not accepted yet.
 ///
 /// # Errors
-/// The message of a conflict, if another CRD uses one of them.
+/// The message of the conflict if another CRD uses a requested name; in brackets if there are several conflicts.
 fn check_short_names(requested: &Value, accepted: &Value, used_names: &UsedNames) -> Result<(), String> {
     let list = |names: &Value| names["shortNames"].as_array().cloned().unwrap_or_default();
     let old_names = list(accepted);
@@ -123,7 +125,8 @@ fn in_use_message(name: &str) -> String {
     format!("{name:?} is already in use")
 }
 
-/// Copies a list of names; removes the field if the list is absent or empty.
+/// Copies the list in the field `key`, such as `shortNames`, from the requested names to `names`. Removes the field from `names` if the
+/// requested list is missing or empty.
 fn copy_or_remove(names: &mut Value, requested: &Value, key: &str) {
     match requested.get(key).filter(|value| **value != json!([]) && !value.is_null()) {
         Some(value) => names[key] = value.clone(),

@@ -41,7 +41,7 @@ impl<K: Ord + Clone> Queue<K> {
         self.delayed.insert((at, key));
     }
 
-    /// Adds a failed key again after its backoff.
+    /// Adds a failed key again after its backoff, which doubles with each failure.
     pub(super) fn add_rate_limited(&mut self, now: Instant, key: K) {
         let failures = self.failures.entry(key.clone()).or_default();
         let delay = BASE_DELAY.saturating_mul(1_u32.checked_shl(*failures).unwrap_or(u32::MAX)).min(MAX_DELAY);

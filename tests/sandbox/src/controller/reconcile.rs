@@ -28,8 +28,8 @@ pub(crate) trait Controller: Send + 'static {
         Vec::new()
     }
 
-    /// Resets the controller when the history is lost: events of all existing objects follow, and other objects are
-    /// gone.
+    /// Discards the state that the controller derived from events, because the history of changes is lost. Events of all existing objects
+    /// follow; objects without an event no longer exist.
     fn reset(&mut self) {}
 
     /// Returns the keys to reconcile for an event.
@@ -105,8 +105,8 @@ pub(crate) async fn run<C: Controller>(mut controller: C, client: ControllerClie
     }
 }
 
-/// Returns the changes of some group resources after a version, and the version up to which they reach. A name limits
-/// the changes of its group resource to objects of that name.
+/// Returns the changes of the `wanted` group resources after a version, in order, and the version up to which they reach. A group resource
+/// with a name includes only changes of the object with this name.
 ///
 /// # Errors
 /// If the history does not reach back to the version.
@@ -118,9 +118,10 @@ fn changes_of(
     let (version, mut changes) = (store.version(), Vec::new());
     for (group_resource, name) in wanted {
         let group_resource = Arc::<str>::from(group_resource);
-        let new = store.changes(&group_resource, version_seen)?.into_iter().filter(|change| change.version <= version);
-        let named = new.filter(|change| name.is_none_or(|name| *change.object.name == *name));
-        changes.extend(named.map(|change| (group_resource.clone(), change)));
+        let new_changes =
+            store.changes(&group_resource, version_seen)?.into_iter().filter(|change| change.version <= version);
+        let matching = new_changes.filter(|change| name.is_none_or(|name| *change.object.name == *name));
+        changes.extend(matching.map(|change| (group_resource.clone(), change)));
     }
     changes.sort_by_key(|(_, change)| change.version);
     Ok((version, changes))
@@ -140,23 +141,24 @@ struct Informer {
 }
 
 impl Informer {
-    /// Returns an informer that is subscribed to the sources; its first poll returns all existing objects.
+    /// Returns an informer that is subscribed to the sources; its first poll returns events of all existing objects.
     fn new(store: &Store, sources: EventSources) -> Self {
         let subscriptions = match sources {
             EventSources::Resources(group_resources) => {
                 group_resources.iter().map(|group_resource| store.subscribe(&Arc::from(*group_resource))).collect()
             }
             EventSources::ResourcesAndName(group_resources, (group_resource, name)) => {
-                let whole = group_resources.iter().map(|group_resource| store.subscribe(&Arc::from(*group_resource)));
-                whole.chain([store.subscribe_name(&Arc::from(group_resource), name)]).collect()
+                let whole_resources =
+                    group_resources.iter().map(|group_resource| store.subscribe(&Arc::from(*group_resource)));
+                whole_resources.chain([store.subscribe_name(&Arc::from(group_resource), name)]).collect()
             }
             EventSources::Lifecycle => vec![store.subscribe_lifecycle()],
         };
         Self { sources, version_seen: None, subscriptions }
     }
 
-    /// Returns the events since the last call. Returns events of all existing objects at the first call, and after the
-    /// history is lost; `on_lost_history` is called before.
+    /// Returns the events since the last call. The first call, and a call after the history of changes is lost, returns events of all
+    /// existing objects instead, and calls `on_lost_history` before.
     fn poll(&mut self, store: &Store, on_lost_history: impl FnOnce()) -> Events {
         let mut has_changed = false;
         for subscription in &mut self.subscriptions {
@@ -175,7 +177,7 @@ impl Informer {
         events
     }
 
-    /// Returns the changes after a version, and the version up to which they reach.
+    /// Returns the changes of the sources after a version as events, and the version up to which they reach.
     ///
     /// # Errors
     /// If the history does not reach back to the version.
@@ -186,8 +188,8 @@ impl Informer {
                 changes_of(store, version_seen, group_resources.iter().map(|group_resource| (*group_resource, None)))?
             }
             EventSources::ResourcesAndName(group_resources, (group_resource, name)) => {
-                let whole = group_resources.iter().map(|group_resource| (*group_resource, None));
-                changes_of(store, version_seen, whole.chain([(group_resource, Some(name))]))?
+                let whole_resources = group_resources.iter().map(|group_resource| (*group_resource, None));
+                changes_of(store, version_seen, whole_resources.chain([(group_resource, Some(name))]))?
             }
         };
         let events = changes.into_iter().map(|(group_resource, change)| {
@@ -197,9 +199,9 @@ impl Informer {
         Ok((version, events.collect()))
     }
 
-    /// Returns an event for each existing object of the sources, and the version up to which they are complete.
+    /// Returns an event for each existing object of the sources, and the version that the store had before they were listed.
     fn list_all(&self, store: &Store) -> (u64, Events) {
-        // Writes during the lists follow as changes in the next poll.
+        // The next poll returns writes during the lists as changes, since the version is read first.
         let version = store.version();
         let group_resources = match self.sources {
             EventSources::Lifecycle => store.group_resources(),
@@ -232,7 +234,7 @@ impl Informer {
             },
             None => drop(any_change.await),
         }
-        // `changed` has cleared the mark of the subscription that changed, and `poll` reads only marked ones.
+        // `Subscription::changed` has marked the change as seen, and `poll` returns nothing without a new change.
         self.subscriptions.iter_mut().for_each(Subscription::mark_changed);
     }
 }

@@ -8,7 +8,8 @@ use super::{
 };
 use crate::{authorization, server::Server};
 
-/// Starts the controllers on the current tokio runtime; the workload controllers only if the options enable them.
+/// Starts the controllers of the sandbox cluster on the current tokio runtime. Starts the workload controllers and the simulated CD systems
+/// only if the options enable them.
 pub(crate) fn start(server: &Arc<Server>) -> Controllers {
     accounts::create_default_accounts(server);
     let tasks =
@@ -23,6 +24,7 @@ pub(crate) fn start(server: &Arc<Server>) -> Controllers {
     all.add_as(manager, tokens::Tokens);
     let server_itself = ControllerClient::component(server, "system:apiserver", flow_schemas::AGENT);
     all.add_as(server_itself, flow_schemas::FlowSchemas);
+    // One instance handles deletions of all kinds, the other one changes of quotas and Pods.
     for quotas in [quotas::Quotas::of_lifecycle(), quotas::Quotas::of_changes()] {
         all.add_with_first(server, quotas::QUOTAS, "resourcequota-controller", quotas);
     }

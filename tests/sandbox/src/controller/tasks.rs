@@ -28,7 +28,7 @@ impl Controllers {
         self.add_as(ControllerClient::controller(server, account), controller);
     }
 
-    /// Starts a controller once the first object of a group resource exists.
+    /// Starts a controller of kube-controller-manager with its ServiceAccount, but only once an object of a group resource exists.
     pub(super) fn add_with_first(
         &mut self,
         server: &Arc<Server>,

@@ -23,7 +23,7 @@ pub(super) fn named_groups(groups: &Groups) -> ApiResponse {
     group_list(groups.others())
 }
 
-/// Returns the `APIGroupDiscoveryList` of some groups.
+/// Returns the response with the `APIGroupDiscoveryList` of the groups.
 fn group_list<'a>(groups: impl Iterator<Item = &'a Group>) -> ApiResponse {
     let items: Vec<Value> = groups.map(describe_group).collect();
     let list = json!({"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items});
@@ -69,8 +69,8 @@ fn subresource_entry(kind: &Kind, subresource: &Subresource) -> Value {
     json!({"subresource": subresource.name, "responseKind": response_kind, "verbs": subresource.verbs})
 }
 
-/// Returns the `responseKind` of a resource or subresource from its group, version and kind. kube-apiserver leaves
-/// group and version empty for built-in kinds, and fills them in for a CRD's.
+/// Returns the `responseKind` of a resource or subresource. If the version is empty, the response has the group and version of `kind`,
+/// which kube-apiserver fills in for custom kinds and leaves empty for built-in kinds.
 fn response_kind(kind: &Kind, (group, version, name): (&str, &str, &str)) -> Value {
     let is_custom = version.is_empty() && kind.custom().is_some();
     let (group, version) = if is_custom { (kind.group.as_str(), kind.version.as_str()) } else { (group, version) };

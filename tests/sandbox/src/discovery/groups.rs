@@ -22,19 +22,19 @@ impl Groups {
     pub(super) fn collect(server: &Server) -> Self {
         let mut groups: Vec<Group> = Vec::new();
         for kind in server.kinds.all() {
-            let at = groups.iter().position(|group| group.name == kind.group).unwrap_or_else(|| {
+            let index = groups.iter().position(|group| group.name == kind.group).unwrap_or_else(|| {
                 groups.push(Group { name: kind.group.clone(), versions: Vec::new(), kinds: Vec::new() });
                 groups.len() - 1
             });
-            if !groups[at].versions.contains(&kind.version) {
-                groups[at].versions.push(kind.version.clone());
+            if !groups[index].versions.contains(&kind.version) {
+                groups[index].versions.push(kind.version.clone());
             }
-            groups[at].kinds.push(kind);
+            groups[index].kinds.push(kind);
         }
         for group in groups.iter_mut().filter(|group| group.is_custom()) {
             group.versions.sort_by(|a, b| priority(b).cmp(&priority(a)));
         }
-        // The sort is stable: built-in groups keep their order.
+        // The sort is stable and `None` comes first: built-in groups keep their order and precede the custom groups.
         groups.sort_by_key(|group| if group.is_custom() { Some(group.name.clone()) } else { None });
         Self(groups)
     }
@@ -81,8 +81,8 @@ impl Group {
     }
 }
 
-/// Returns the sort key of a version, like `version.CompareKubeAwareVersionStrings`. A version with a greater key is
-/// preferred: `v2` over `v1` over `v1beta2` over `v1alpha1` over other names.
+/// Returns the sort key of a version, like `version.CompareKubeAwareVersionStrings`: stability, major version, minor version, and the name
+/// if it has another form. A version with a greater key is preferred: `v2` over `v1` over `v1beta2` over `v1alpha1` over other names.
 fn priority(version: &str) -> (u8, u64, u64, Reverse<&str>) {
     let parse = || {
         let number = version.strip_prefix('v')?;

@@ -16,7 +16,8 @@ fn checks(endpoint: &str) -> impl Iterator<Item = &'static str> + use<> {
     CHECKS.into_iter().chain(more.iter().copied())
 }
 
-/// Serves `/readyz`, `/readyz/CHECK` and `/readyz?verbose&exclude=CHECK`, and the same under the other endpoints.
+/// Serves `/readyz`, `/readyz/CHECK` and `/readyz?verbose&exclude=CHECK`, also for `livez` and `healthz`. Each check passes; an unknown
+/// check is a 404 error.
 pub(super) fn answer(call: &Call, segments: &[&str]) -> ApiResponse {
     let [endpoint, ref check @ ..] = *segments else { return no_page() };
     let name = check.join("/");
@@ -34,7 +35,7 @@ pub(super) fn answer(call: &Call, segments: &[&str]) -> ApiResponse {
     ApiResponse::text(text)
 }
 
-/// Returns the paths of the single checks, which the index of paths lists.
+/// Returns the paths of all single checks, such as `/livez/ping`, for the list of paths that the server returns for `/`.
 pub(super) fn paths() -> impl Iterator<Item = String> {
     ["healthz", "livez", "readyz"]
         .into_iter()

@@ -20,7 +20,7 @@ pub(super) fn core_versions() -> Value {
     json!({"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": addresses})
 }
 
-/// Serves the `APIGroup` of a group; a 404 page if it is not served.
+/// Serves the `APIGroup` of a named group. The response is a 404 page if the group is not served.
 pub(super) fn group(groups: &Groups, name: &str) -> Result<ApiResponse, Failure> {
     let Some(group) = groups.find(name).filter(|_| !name.is_empty()) else { return Ok(no_page()) };
     let mut api_group = group.to_api_group();
@@ -29,7 +29,8 @@ pub(super) fn group(groups: &Groups, name: &str) -> Result<ApiResponse, Failure>
     Ok(ApiResponse::object(&api_group))
 }
 
-/// Serves the `APIResourceList` of a group and version. A version that is not served is a 404 page for custom groups.
+/// Serves the `APIResourceList` of a group and version. The response is a 404 page if the group or a version of a custom group is not
+/// served.
 ///
 /// # Errors
 /// `NotFound` if a built-in group does not serve the version.
@@ -68,8 +69,8 @@ fn resource_entries(group: &Group, kind: &Kind) -> Vec<Value> {
     std::iter::once(entry).chain(subresources).collect()
 }
 
-/// Returns the `APIResource` entry of a subresource, with the group and version of its kind if they differ from those
-/// of the document.
+/// Returns the `APIResource` entry of a subresource. The entry has the group and version of the kind that the subresource responds with
+/// only if they differ from those of `kind`.
 fn subresource_entry(kind: &Kind, subresource: &Subresource) -> Value {
     let (group, version, response_kind) = &subresource.answers;
     let mut entry = Map::new();
@@ -88,8 +89,8 @@ fn subresource_entry(kind: &Kind, subresource: &Subresource) -> Value {
     Value::Object(entry)
 }
 
-/// Returns the hash of the group, version and kind in which objects are stored. Clients compare it to see whether two
-/// versions share one storage.
+/// Returns the `storageVersionHash` of a kind: the hash of the group, version and kind in which its objects are stored. Clients compare it
+/// to see whether two versions share one storage.
 fn storage_hash(group: &Group, kind: &Kind) -> String {
     let stored_as = match kind.custom() {
         Some(custom) => format!("{}/{}/{}", kind.group, custom.storage_version, kind.kind),

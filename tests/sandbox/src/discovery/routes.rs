@@ -18,7 +18,8 @@ use crate::{
     server::Server,
 };
 
-/// Responds to a path that belongs to no resource.
+/// Responds to a request for a non-resource path. Paths are served as for GET; the successful response to another method becomes a 405
+/// error if the path is read-only.
 ///
 /// # Errors
 /// If the path does not allow the method, or if its handler fails.

@@ -72,12 +72,12 @@ pub(crate) enum Selectable {
     OnlyMetadata,
 }
 
-/// Returns whether a field selector may use the field.
+/// Returns whether a field selector may use a field of a kind; if not, with the reason.
 pub(crate) fn selectable(kind: &Kind, field: &str) -> Selectable {
     let field_labels = FIELDS.iter().find(|(group, plural, _)| kind.is(group, plural)).map(|(_, _, fields)| *fields);
     let is_selectable = match field {
         "metadata.name" => true,
-        // Kinds with field labels of their own have this one only if they are namespaced.
+        // Kinds in the table support this field only if they are namespaced, all other kinds always.
         "metadata.namespace" => kind.namespaced || field_labels.is_none(),
         _ => match kind.custom() {
             Some(custom) => custom.selectable.iter().any(|path| path == field),

@@ -23,14 +23,14 @@ impl Activity {
         Self { open: 0, last_call: now, last_progress: now, reads: BTreeSet::new() }
     }
 
-    /// Resets the open calls and the reads when the client restarts.
+    /// Begins a new life of the client, after a restart of its process: no call is open, and no read counts as repeated.
     pub(super) fn begin_life(&mut self) {
         self.open = 0;
         self.reads.clear();
         self.record_progress();
     }
 
-    /// Records a call, and returns whether it is a read that came before, without a write or an event in between.
+    /// Records a call, and returns whether it repeats an earlier read: one of the same URI, without a write or an event in between.
     pub(super) fn is_repeated(&mut self, uri: &str, is_write: bool) -> bool {
         if is_write {
             self.reads.clear();
@@ -43,19 +43,20 @@ impl Activity {
         self.reads.clear();
     }
 
-    /// Records the beginning of a call or of a delay.
+    /// Records the beginning of a call or of the delay of an event. `is_repeated` states whether it is a repeated read, which is no
+    /// progress.
     pub(super) fn open(&mut self, is_repeated: bool) {
         self.open += 1;
         self.record_call(is_repeated);
     }
 
-    /// Records the end of a call or of a delay.
+    /// Records the end of a call or of the delay of an event. `is_repeated` states whether it is a repeated read, which is no progress.
     pub(super) fn close(&mut self, is_repeated: bool) {
         self.open = self.open.saturating_sub(1);
         self.record_call(is_repeated);
     }
 
-    /// Records the time of a begin or end of a call.
+    /// Stores the current time as that of the last call and, unless the call is a repeated read, of the last progress.
     fn record_call(&mut self, is_repeated: bool) {
         self.last_call = Instant::now();
         if !is_repeated {

@@ -49,7 +49,7 @@ pub(super) fn unmodified(body: Body) -> FaultyBody {
     FaultyBody(BodyStream::new(body).map(|frame| frame.or(Err(ConnectionFault::Reset))).boxed())
 }
 
-/// Returns the body of a watch, in which every event may have a fault.
+/// Returns the body of a watch, in which every event may have a fault. `number` is the number of the call that began the watch.
 pub(super) fn watch(body: Body, faults: Faults, life: u32, number: u64) -> FaultyBody {
     let watch = FaultyWatch { body, faults, life, number, pending: VecDeque::new(), expiry: None, ended: false };
     let pieces = stream::unfold(watch, async |mut watch| {
@@ -73,8 +73,8 @@ struct FaultyWatch {
 }
 
 impl FaultyWatch {
-    /// Returns the next data of the watch; `None` at its end. After a lost event, the watch ends with 410 some seconds
-    /// later. Never returns after the life of the client has ended.
+    /// Returns the next data of the watch; `None` at its end. After a lost event, the watch ends with 410 after [`UNTIL_EXPIRED`]. Never
+    /// returns after the life of the client, one run of its process, has ended.
     async fn next_piece(&mut self) -> Option<Result<Bytes, ConnectionFault>> {
         loop {
             self.faults.wait_if_ended(self.life).await;
@@ -84,22 +84,22 @@ impl FaultyWatch {
             if self.ended {
                 return None;
             }
-            let wake = self.expiry.as_ref().map(|(at, _)| *at);
+            let expiry_time = self.expiry.as_ref().map(|(at, _)| *at);
             let frame = tokio::select! {
                 biased;
-                () = sleep_until(wake.unwrap_or_else(Instant::now)), if wake.is_some() => {
+                () = sleep_until(expiry_time.unwrap_or_else(Instant::now)), if expiry_time.is_some() => {
                     self.end(Ok(expired_event()));
                     continue;
                 }
                 frame = self.body.frame() => frame,
             };
-            // A stop may have come during the wait.
+            // If the life has ended during the wait, the event is dropped, and `wait_if_ended` never returns.
             if !self.faults.is_running(self.life) {
                 continue;
             }
             match frame {
                 Some(Ok(frame)) => self.handle_event(frame.into_data().unwrap_or_default()).await,
-                // A client that continued from the last version would never receive the lost event.
+                // The 410 makes the client list again. If it continued from the last version, it would never receive the lost event.
                 Some(Err(_)) | None if self.expiry.is_some() => self.end(Ok(expired_event())),
                 Some(Err(_)) | None => self.ended = true,
             }
@@ -129,6 +129,7 @@ impl FaultyWatch {
             // After a lost event, the watch has to end with 410.
             EventFault::Silence if self.expiry.is_some() => self.end(Ok(expired_event())),
             EventFault::Silence => {
+                // The client counts as busy until it gives up the watch, which drops this future.
                 let _guard = self.faults.open_guard(self.life);
                 std::future::pending::<()>().await;
             }
@@ -145,12 +146,12 @@ impl FaultyWatch {
         }
     }
 
-    /// Records an event and returns its fault; `None` for an event without one, a bookmark or an error.
+    /// Records an event of the watch and returns its fault; `None` if it has no fault, or if the line is a bookmark or an error.
     fn record_event(&self, line: &[u8]) -> Option<EventFault> {
         self.faults.record_event(ObservedEvent { watch: self.number, ..ObservedEvent::read(line)? })
     }
 
-    /// Ends the watch after a last message; the client will soon reconnect.
+    /// Queues a last message, after which the watch ends. This counts as an action of the client, since it will soon reconnect.
     fn end(&mut self, last: Result<Bytes, ConnectionFault>) {
         self.pending.push_back(last);
         self.ended = true;

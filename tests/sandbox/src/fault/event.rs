@@ -42,7 +42,8 @@ struct Status {
 }
 
 impl ObservedEvent {
-    /// Parses a line of a watch, without numbers; returns `None` for bookmarks and errors.
+    /// Parses a line of a watch into an event, whose own number and number of the watch are 0. Returns `None` for bookmarks, errors and
+    /// invalid lines.
     pub(crate) fn read(line: &[u8]) -> Option<Self> {
         let WatchLine { type_, object: WatchObject { kind, metadata, status } } = serde_json::from_slice(line).ok()?;
         if !matches!(type_.as_str(), "ADDED" | "MODIFIED" | "DELETED") {

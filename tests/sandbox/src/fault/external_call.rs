@@ -80,12 +80,13 @@ impl ExternalCalls {
     }
 }
 
-/// Executes a call with its faults. Never returns after a stop.
+/// Executes a call by `work`, with the faults before and after it; returns the error of the first fault that makes the call fail. Never
+/// returns after a fault has stopped the process of the client.
 async fn execute<A>(call: &mut FaultyCall, work: impl FnOnce() -> A) -> Result<A, ExternalFault> {
     while let Some(fault) = call.fault_before().await {
         match fault {
             FaultBefore::Fails(fault) => return Err(error(fault)),
-            // An external service has no versions.
+            // An external service has no older versions of its state; these faults have no effect.
             FaultBefore::Older { .. } | FaultBefore::AsOf { .. } => {}
         }
     }
@@ -96,7 +97,7 @@ async fn execute<A>(call: &mut FaultyCall, work: impl FnOnce() -> A) -> Result<A
     }
 }
 
-/// Returns the error that the client receives because of a fault.
+/// Converts a fault of a call into the error that the client receives.
 fn error(fault: CallFault) -> ExternalFault {
     match fault {
         CallFault::Refused { code, retry_after } => ExternalFault::Refused { code, retry_after },

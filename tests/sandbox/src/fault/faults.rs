@@ -228,7 +228,7 @@ impl Faults {
         self.state().life
     }
 
-    /// Begins the next life, which also ends the previous one, and returns its number.
+    /// Begins the next life of the client, one run of its process, and returns the number of this life. The previous life ends.
     pub(crate) fn begin(&self) -> u32 {
         let mut state = self.state();
         let last = state.life;
@@ -238,9 +238,9 @@ impl Faults {
         drop(state);
         // A new life ends the previous one, even if no fault stopped it.
         self.ended.send_if_modified(|ended| {
-            let older = *ended < last;
+            let is_modified = *ended < last;
             *ended = last.max(*ended);
-            older
+            is_modified
         });
         last + 1
     }
@@ -262,7 +262,8 @@ impl Faults {
         }
     }
 
-    /// Numbers and records a call, and determines its faults: planned, random, or an older state for a first list.
+    /// Numbers and records a call, and determines its faults: planned and random ones, and an older state for the first list of a kind. A
+    /// call above the limit of [`Faults::at_most`] stops the process.
     pub(super) fn begin_call(&self, method: &str, uri: String) -> OpenCall {
         let mut state = self.state();
         state.calls += 1;
@@ -281,6 +282,7 @@ impl Faults {
         call.fault = faults.first().copied();
         // A watch counts as open only if a fault keeps it from beginning.
         let counts_as_open = !traits.is_watch || call.fault.is_some();
+        // A call with a fault is never a repeated read: it counts as progress of the client.
         let is_repeated = state.activity.is_repeated(&call.uri, traits.is_write) && call.fault.is_none();
         let guard = counts_as_open.then(|| {
             state.activity.open(is_repeated);
@@ -307,7 +309,7 @@ impl Faults {
         state.clock_lead = state.clock_lead.saturating_add(seconds);
     }
 
-    /// Counts a delayed event as open until the guard is dropped.
+    /// Counts a delayed event as open until the guard is dropped, if it belongs to the current life.
     pub(super) fn open_guard(&self, life: u32) -> OpenGuard {
         let mut state = self.state();
         if state.life == life {
@@ -317,8 +319,8 @@ impl Faults {
         OpenGuard { faults: self.clone(), life, is_repeated: false }
     }
 
-    /// Numbers and records an event of a watch. Returns its fault: planned, lost for a while, or random; `None` if it
-    /// has none.
+    /// Numbers and records an event of a watch. Returns its fault: the planned one, else its loss while [`Faults::lose_events`] is in
+    /// effect, else a random one; `None` if it has no fault.
     pub(super) fn record_event(&self, mut event: ObservedEvent) -> Option<EventFault> {
         let mut state = self.state();
         state.events += 1;
@@ -344,7 +346,7 @@ impl FaultState {
         self.timeline.entries.len() - 1
     }
 
-    /// Closes a call or a delayed event, unless it is of an earlier life.
+    /// Closes a call or a delayed event, unless it belongs to an earlier life, whose open calls are no longer counted.
     fn close(&mut self, life: u32, is_repeated: bool) {
         if self.life == life {
             self.activity.close(is_repeated);
@@ -364,7 +366,7 @@ impl FaultState {
         listed.insert((life, path.to_owned())).then_some(Fault::AsOf { version: *version })
     }
 
-    /// Returns the random faults; `None` without them or after their duration.
+    /// Returns the source of random faults; `None` if there is none or its duration has passed.
     fn random_faults(&mut self) -> Option<&mut RandomFaults> {
         let age = self.start.elapsed();
         self.random.as_mut().filter(|random| age < random.duration)

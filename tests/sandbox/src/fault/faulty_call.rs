@@ -61,8 +61,9 @@ impl FaultyCall {
         self.open_call.number
     }
 
-    /// Applies the faults before the work, up to the next one that concerns the response, which it returns. Returns `None` when the work
-    /// is to be done. Never returns after a stop.
+    /// Applies the planned faults up to the next one that determines the response, and returns it. Stores the first fault that takes effect
+    /// after the execution for [`Self::fault_after`]. Returns `None` when the call is to be executed. Never returns after a fault has
+    /// stopped the process of the client.
     pub(super) async fn fault_before(&mut self) -> Option<FaultBefore> {
         while let Some(fault) = self.plan.pop_front() {
             let call_fault = match fault {
@@ -95,13 +96,15 @@ impl FaultyCall {
         None
     }
 
-    /// Returns the fault after the work, if there is one. Never returns after a stop.
+    /// Returns the fault that replaces the response of an executed call; `None` if there is none. Never returns after a fault has stopped
+    /// the process of the client.
     pub(super) async fn fault_after(&mut self) -> Option<CallFault> {
         Some(match self.fault_after? {
             Fault::StopAfter => stop(&self.faults, self.life).await,
             Fault::Deny { code } => CallFault::Refused { code, retry_after: None },
             Fault::TimeOut { seconds, .. } => time_out(Some(in_seconds(seconds))).await,
             Fault::Silence { .. } => time_out(self.patience).await,
+            // `CutAfter`: `fault_before` stores no further faults.
             _ => CallFault::Broken(ConnectionFault::Reset),
         })
     }
@@ -114,13 +117,13 @@ impl FaultyCall {
     }
 }
 
-/// Ends a life of the client, whose calls get no response.
+/// Ends a life of the client, one run of its process, and never returns: its calls get no response.
 async fn stop<T>(faults: &Faults, life: u32) -> T {
     faults.stop(life);
     pending().await
 }
 
-/// Waits for a response, in vain.
+/// Waits for `patience`, or forever if it is `None`, as for a response that never arrives, and returns the timeout.
 async fn time_out(patience: Option<Duration>) -> CallFault {
     match patience {
         Some(time) => sleep(time).await,

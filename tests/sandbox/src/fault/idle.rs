@@ -12,7 +12,7 @@ impl Faults {
         self.state().activity.record_progress();
     }
 
-    /// Waits until the client makes no call but watches for a period, with no open call and no delayed event.
+    /// Waits until the client has begun and ended no call other than a watch for `period`, has no such call open, and no event is delayed.
     pub async fn quiet(&self, period: Duration) {
         self.wait_until_idle(period, |activity| activity.last_call).await;
     }
@@ -23,7 +23,7 @@ impl Faults {
         self.wait_until_idle(period, |activity| activity.last_progress).await;
     }
 
-    /// Waits until no call is open and the time that `last_action` returns is a period ago.
+    /// Waits until no call is open and `period` has passed since the time that `last_action` returns from the activity of the client.
     async fn wait_until_idle(&self, period: Duration, last_action: impl Fn(&Activity) -> Instant) {
         loop {
             let (last_action, open) = {

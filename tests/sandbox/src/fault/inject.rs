@@ -26,13 +26,13 @@ pub(crate) async fn call(
     let mut call = FaultyCall::begin((faults, life), (request.method().as_str(), uri), None).await;
     let response = execute(sandbox, user, &mut call, request).await;
     let code = response.as_ref().ok().map(|response| response.status().as_u16());
-    // A client that was stopped in the meantime gets no response.
+    // If the life has ended in the meantime, this never returns: the client gets no response.
     call.end(code).await;
     response
 }
 
 /// Executes a call on the sandbox with its faults. A fault may replace the response, delay it, or break the connection
-/// before or after the execution. Never returns after a stop.
+/// before or after the execution. Never returns after a fault has stopped the process of the client.
 async fn execute(
     sandbox: &Sandbox,
     user: User,
@@ -46,6 +46,7 @@ async fn execute(
             // The version is that of the first sandbox of a process; another one may not have it yet.
             FaultBefore::AsOf { version } => version.min(sandbox.version()),
         };
+        // A call other than a read, or a read of a version that is no longer stored, is executed without this fault.
         if let Some(older) = stale_read::read(sandbox, user.clone(), &request, version).await {
             return Ok(older.map(body::complete));
         }
@@ -61,7 +62,7 @@ async fn execute(
         .map(|body| if is_watch_response { body::watch(body, faults, life, number) } else { body::unmodified(body) }))
 }
 
-/// Returns what the client receives because of a fault.
+/// Returns the error response, or the error of the connection, that the client receives because of a fault.
 fn fail(fault: CallFault) -> Result<Response<FaultyBody>, ConnectionFault> {
     match fault {
         CallFault::Refused { code, retry_after } => Ok(error_response(code, retry_after).map(body::complete)),

@@ -17,7 +17,8 @@ impl Faults {
         number
     }
 
-    /// Records the end of a pass and its outcome. A pass that a stop interrupted has no end.
+    /// Records the end of a pass and its outcome. If nothing was recorded since its beginning, one entry stands for the whole pass. Does
+    /// nothing for a pass of an earlier life of the client.
     pub fn pass_ends(&self, number: u64, outcome: &str) {
         let mut state = self.state();
         let Some(index) = state.passes.remove(&number) else { return };

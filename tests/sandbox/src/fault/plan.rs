@@ -90,6 +90,7 @@ pub enum EventFault {
 }
 
 impl fmt::Display for Fault {
+    /// Formats the fault of a call as the timeline shows it behind the call, which is the "it" of these texts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::StopBefore => f.write_str("stopped before it"),
@@ -114,6 +115,7 @@ impl fmt::Display for Fault {
 }
 
 impl fmt::Display for EventFault {
+    /// Formats the fault of a watch event as the timeline shows it behind the event, which is the "it" of these texts.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Lose => f.write_str("lost"),

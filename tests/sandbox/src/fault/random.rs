@@ -91,7 +91,7 @@ impl RandomFaults {
         self.rng.choice(&self.classes).copied().filter(|_| has_fault)
     }
 
-    /// Chooses the fault of a call; `None` if it gets none, or if the chosen class does not apply to it.
+    /// Chooses the fault of a call; `None` if the call gets no fault, or if the chosen class does not apply to it.
     pub(super) fn fault_of_call(&mut self, traits: CallTraits) -> Option<Fault> {
         let class = self.choose_class()?;
         let (rng, is_write) = (&mut self.rng, traits.is_write);
@@ -122,7 +122,7 @@ impl RandomFaults {
         }
     }
 
-    /// Chooses the fault of a watch event; `None` if it gets none, or if the chosen class does not apply to events.
+    /// Chooses the fault of a watch event; `None` if the event gets no fault, or if the chosen class does not apply to events.
     pub(super) fn fault_of_event(&mut self) -> Option<EventFault> {
         let class = self.choose_class()?;
         let rng = &mut self.rng;

@@ -12,8 +12,8 @@ use crate::{
     failure::Failure,
 };
 
-/// Returns the response to a read as of a version; `None` if the request is no read of objects or the store does not
-/// have that version any more.
+/// Returns the response to a read with the state at `version`; `None` if the request is not a read of objects, or if the store no longer
+/// has this version. A read of one object becomes a list of this object, since only a list can name an exact version.
 pub(super) async fn read(
     sandbox: &Sandbox,
     user: User,
@@ -24,6 +24,7 @@ pub(super) async fn read(
     if request.method() != http::Method::GET || target.subresource.is_some() {
         return None;
     }
+    // A `resourceVersion` of 0 would mean any version.
     let version = version.max(1);
     let mut query = format!("resourceVersion={version}&resourceVersionMatch=Exact");
     let mut path = request.uri().path().trim_end_matches('/').to_owned();
@@ -31,6 +32,7 @@ pub(super) async fn read(
         path.truncate(path.rfind('/')?);
         query.push_str(&format!("&fieldSelector=metadata.name%3D{}", utf8_percent_encode(name, NON_ALPHANUMERIC)));
     } else {
+        // Other parameters than those of the version stay in the query.
         let is_kept =
             |pair: &&str| !["resourceVersion=", "resourceVersionMatch="].iter().any(|prefix| pair.starts_with(prefix));
         for pair in request.uri().query().unwrap_or_default().split('&').filter(is_kept).filter(|pair| !pair.is_empty())
@@ -41,9 +43,9 @@ pub(super) async fn read(
     }
     let mut list_request = Request::get(format!("{path}?{query}")).body(Bytes::new()).ok()?;
     list_request.headers_mut().clone_from(request.headers());
-    let answer = sandbox.call(user, list_request).await;
-    let code = answer.status();
-    let Ok(body) = answer.into_body().collect().await.map(http_body_util::Collected::to_bytes);
+    let list_response = sandbox.call(user, list_request).await;
+    let code = list_response.status();
+    let Ok(body) = list_response.into_body().collect().await.map(http_body_util::Collected::to_bytes);
     if !code.is_success() {
         return None;
     }
@@ -53,8 +55,8 @@ pub(super) async fn read(
     Some(response)
 }
 
-/// Returns the single object of a list, or a 404 status if the list is empty. Returns `None` if the list is invalid or
-/// its kind is unknown.
+/// Returns status code and body of the response to a get from the list of this object: the object, or a 404 `Status` if the list is empty.
+/// Returns `None` if the list is invalid or its kind is not served.
 fn single_object(sandbox: &Sandbox, target: &ResourceTarget, list: &[u8]) -> Option<(StatusCode, Bytes)> {
     let mut list: Value = serde_json::from_slice(list).ok()?;
     let kind = sandbox.server.kinds.find(&target.group, &target.version, &target.plural)?;

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use crate::fault::Fault;
 
-    /// Makes a call whose work counts, and returns whether it was answered.
+    /// Makes a call that increments `done` when it is executed, and returns an error if it is not answered.
     async fn call(calls: &StoreCalls, done: &mut u32) -> Result<(), NoAnswer> {
         let call = calls.begin("put", "units/shop.web".to_owned()).await?;
         *done += 1;
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_call_without_an_answer_is_done_or_not() {
+    async fn a_fault_before_the_work_prevents_it_and_one_after_it_hides_the_answer() {
         let faults = Faults::none().at_call(1, Fault::CutBefore).at_call(2, Fault::Deny { code: 503 });
         faults.begin();
         let (calls, mut done) = (faults.store_calls(), 0);
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_conflict_is_left_to_the_store() {
+    async fn a_refusal_with_409_is_reported_as_a_conflict() {
         let faults = Faults::none().at_call(1, Fault::Refuse { code: CONFLICT, retry_after: None });
         faults.begin();
         let call = faults.store_calls().begin("put", "units/shop.web".to_owned()).await;

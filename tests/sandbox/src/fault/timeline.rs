@@ -164,7 +164,7 @@ pub struct ObservedCondition {
 }
 
 impl Timeline {
-    /// Returns the calls in order.
+    /// Returns the calls of the client, in order.
     pub fn calls(&self) -> impl Iterator<Item = &ObservedCall> {
         self.entries.iter().filter_map(|entry| match &entry.event {
             TimelineEvent::Call(call) => Some(call),
@@ -200,27 +200,27 @@ impl ObservedCall {
         self.uri.split('?').next().unwrap_or_default()
     }
 
-    /// Returns whether it is a watch.
+    /// Returns whether the call is a watch.
     #[must_use]
     pub fn is_watch(&self) -> bool {
         let query = self.uri.split_once('?').map_or("", |(_, query)| query);
         is_watch(&self.method, query)
     }
 
-    /// Returns whether it is a read that accepts any version.
+    /// Returns whether the call is a read that accepts any version (`resourceVersion=0`).
     #[must_use]
     pub fn takes_older(&self) -> bool {
         let query = self.uri.split_once('?').map_or("", |(_, query)| query);
         !self.is_write() && query.split('&').any(|pair| pair == "resourceVersion=0")
     }
 
-    /// Returns whether it is a write.
+    /// Returns whether the call is a write.
     #[must_use]
     pub fn is_write(&self) -> bool {
         !matches!(self.method.as_str(), "GET" | "HEAD" | "get" | "list" | "watch")
     }
 
-    /// Returns whether it is a call of a [store](super::StoreCalls), and no request to the API server.
+    /// Returns whether this is a call of a [store](super::StoreCalls), whose methods are in lower case, and no request to the API server.
     #[must_use]
     pub fn is_of_store(&self) -> bool {
         self.method.starts_with(|first: char| first.is_ascii_lowercase())
@@ -228,6 +228,7 @@ impl ObservedCall {
 }
 
 impl fmt::Display for ObservedCall {
+    /// Formats the call as `call 3: GET /api/v1/pods -> 200 [answered after 5 s]`: number, method, path, status code and fault.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path();
         let watch = if self.is_watch() && !self.is_of_store() { " (watch)" } else { "" };
@@ -241,6 +242,7 @@ impl fmt::Display for ObservedCall {
 }
 
 impl fmt::Display for ObservedEvent {
+    /// Formats the event as `event 2: ADDED Pod default/web at 17 [lost]`: number, type, object, `resourceVersion` and fault.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { number, type_, kind, namespace, name, version, .. } = self;
         let prefix = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
@@ -250,8 +252,10 @@ impl fmt::Display for ObservedEvent {
 }
 
 impl fmt::Display for ObservedWebhookCall {
+    /// Formats the call as `webhook call 2: /validate [HTTP 500]`: number, path of the URL and fault.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let url = self.url.split('?').next().unwrap_or_default();
+        // The path follows the third slash: `https://HOST/PATH`.
         let path = url.splitn(4, '/').nth(3).unwrap_or_default();
         write!(f, "webhook call {}: /{path}", self.number)?;
         self.fault.map_or(Ok(()), |fault| write!(f, " [{fault}]"))
@@ -259,6 +263,7 @@ impl fmt::Display for ObservedWebhookCall {
 }
 
 impl fmt::Display for ObservedPass {
+    /// Formats a part of a reconcile pass as `pass 4 over deployments.apps default/web ends: OUTCOME`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { number, resource, namespace, name, part } = self;
         let prefix = if namespace.is_empty() { String::new() } else { format!("{namespace}/") };
@@ -271,8 +276,8 @@ impl fmt::Display for ObservedPass {
     }
 }
 
-/// Formats the timeline with one line for each entry.
 impl fmt::Display for Timeline {
+    /// Formats the timeline with one line for each entry: seconds since the start, life of the client, and event.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for TimelineEntry { at, life, event } in &self.entries {
             write!(f, "{:>9.3} s  life {life}  ", *at as f64 / 1e3)?;

@@ -28,7 +28,7 @@ impl Faults {
         self
     }
 
-    /// Numbers and records a webhook call, and returns its fault.
+    /// Numbers and records a webhook call, and returns its fault; `None` if it has no fault.
     #[must_use]
     pub fn record_webhook_call(&self, mut call: ObservedWebhookCall) -> Option<WebhookFault> {
         let mut state = self.state();
@@ -55,17 +55,18 @@ impl Faults {
 mod tests {
     use super::*;
 
+    /// Records a call to a webhook and returns its fault.
     fn call(faults: &Faults, is_conversion: bool) -> Option<WebhookFault> {
         faults.record_webhook_call(ObservedWebhookCall::new("https://a.io/b?timeout=2s", is_conversion))
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_fault_has_a_call_or_a_while() {
+    async fn a_fault_applies_to_one_call_or_to_all_calls_of_a_period() {
         let faults = Faults::none().at_webhook_call(2, WebhookFault::NotJson);
         let faults = faults.from_webhook_call(4, WebhookFault::Refused, Duration::from_secs(60));
-        let first: Vec<_> = (0..5).map(|_| call(&faults, false)).collect();
+        let faults_of_calls: Vec<_> = (0..5).map(|_| call(&faults, false)).collect();
         let refused = Some(WebhookFault::Refused);
-        assert_eq!(first, [None, Some(WebhookFault::NotJson), None, refused, refused]);
+        assert_eq!(faults_of_calls, [None, Some(WebhookFault::NotJson), None, refused, refused]);
         tokio::time::advance(Duration::from_secs(59)).await;
         assert_eq!(call(&faults, false), refused);
         tokio::time::advance(Duration::from_secs(1)).await;
@@ -79,14 +80,14 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn random_faults_follow_from_the_seed_and_end() {
-        let of = |seed: u64, is_conversion: bool| {
+        let faults_by_seed = |seed: u64, is_conversion: bool| {
             let faults = Faults::none().webhooks_by_chance(seed, Duration::from_secs(60));
             (0..200).map(|_| call(&faults, is_conversion)).collect::<Vec<_>>()
         };
-        assert_eq!(of(1, true), of(1, true));
-        assert_ne!(of(1, true), of(2, true));
-        assert!(WebhookFault::ALL.into_iter().all(|fault| of(1, true).contains(&Some(fault))));
-        assert!(!of(1, false).iter().flatten().any(|fault| fault.needs_conversion()));
+        assert_eq!(faults_by_seed(1, true), faults_by_seed(1, true));
+        assert_ne!(faults_by_seed(1, true), faults_by_seed(2, true));
+        assert!(WebhookFault::ALL.into_iter().all(|fault| faults_by_seed(1, true).contains(&Some(fault))));
+        assert!(!faults_by_seed(1, false).iter().flatten().any(|fault| fault.needs_conversion()));
         let faults = Faults::none().webhooks_by_chance(1, Duration::from_secs(60));
         tokio::time::advance(Duration::from_secs(60)).await;
         assert!((0..50).all(|_| call(&faults, true).is_none()));

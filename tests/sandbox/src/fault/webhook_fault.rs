@@ -55,7 +55,8 @@ impl WebhookFault {
         matches!(self, Self::OtherName | Self::OtherUid | Self::OtherVersion)
     }
 
-    /// Returns the response with the fault.
+    /// Returns the response of a webhook, changed by the fault. Leaves the response unchanged for `Refused` and `TimedOut`, which have
+    /// none.
     pub(crate) fn falsify(self, mut response: Response<Bytes>) -> Response<Bytes> {
         match self {
             Self::Refused | Self::TimedOut => return response,
@@ -76,7 +77,7 @@ impl WebhookFault {
         response
     }
 
-    /// Changes the response in a review.
+    /// Changes `response` in an AdmissionReview or ConversionReview by the fault. Faults of converted objects change the last object.
     fn falsify_review(self, review: &mut Value) {
         let is_conversion = review["kind"] == "ConversionReview";
         let Some(response) = review["response"].as_object_mut() else { return };
@@ -104,6 +105,7 @@ impl WebhookFault {
 }
 
 impl fmt::Display for WebhookFault {
+    /// Formats the fault as a line of the timeline shows it after the webhook call.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Refused => "connection refused",
@@ -132,12 +134,12 @@ mod tests {
     #[test]
     fn an_admission_response_is_falsified() {
         let review = json!({"kind": "AdmissionReview", "response": {"uid": "1", "allowed": true}});
-        let with = |response: Value| (200, json!({"kind": "AdmissionReview", "response": response}));
+        let review_with = |response: Value| (200, json!({"kind": "AdmissionReview", "response": response}));
         assert_eq!(falsified(WebhookFault::ServerError, &review), (500, Value::Null));
         assert_eq!(falsified(WebhookFault::NotJson, &review), (200, Value::Null));
-        let other = with(json!({"uid": OTHER_UID, "allowed": true}));
+        let other = review_with(json!({"uid": OTHER_UID, "allowed": true}));
         assert_eq!(falsified(WebhookFault::OtherRequest, &review), other);
-        assert_eq!(falsified(WebhookFault::Incomplete, &review), with(json!({"uid": "1"})));
+        assert_eq!(falsified(WebhookFault::Incomplete, &review), review_with(json!({"uid": "1"})));
         for fault in WebhookFault::ALL.into_iter().filter(|fault| fault.needs_conversion()) {
             assert_eq!(falsified(fault, &review), (200, review.clone()));
         }
@@ -146,17 +148,17 @@ mod tests {
     #[test]
     fn a_conversion_response_is_falsified() {
         let object = |version: &str, name: &str, uid: &str| json!({"apiVersion": version, "metadata": {"name": name, "uid": uid}});
-        let with =
+        let review_with =
             |objects: Value| json!({"kind": "ConversionReview", "response": {"uid": "1", "convertedObjects": objects}});
         let (first, second) = (object("a.io/v1", "a", "2"), object("a.io/v1", "b", "3"));
-        let review = with(json!([first, second]));
+        let review = review_with(json!([first, second]));
         for (fault, objects) in [
             (WebhookFault::Incomplete, json!([first])),
             (WebhookFault::OtherName, json!([first, object("a.io/v1", "another", "3")])),
             (WebhookFault::OtherUid, json!([first, object("a.io/v1", "b", OTHER_UID)])),
             (WebhookFault::OtherVersion, json!([first, object("example.com/v0", "b", "3")])),
         ] {
-            assert_eq!(falsified(fault, &review), (200, with(objects)), "{fault}");
+            assert_eq!(falsified(fault, &review), (200, review_with(objects)), "{fault}");
         }
     }
 }

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::{ObservedWebhookCall, WebhookFault};
 
-/// One of this many calls has no random fault, on average.
+/// On average, one in this many calls has no random fault.
 const RANDOM_INTERVAL: u32 = 2;
 
 /// The faults of webhook calls, and the number of calls.
@@ -53,7 +53,7 @@ impl WebhookPlan {
         self.random = Some(RandomWebhookFaults { random, until: Instant::now() + duration });
     }
 
-    /// Numbers a call and returns its fault: planned, of an outage, or random; `None` if it has none.
+    /// Numbers a call and returns its fault: the planned one, else that of an outage, else a random one; `None` if it has no fault.
     pub(super) fn fault_of_call(&mut self, call: &mut ObservedWebhookCall) -> Option<WebhookFault> {
         self.calls += 1;
         call.number = self.calls;
@@ -67,7 +67,8 @@ impl WebhookPlan {
 }
 
 impl Outage {
-    /// Returns the fault, if the call is one of the outage; the first one begins it.
+    /// Returns the fault of a call during the outage; `None` before and after it. The outage begins with the first call whose number is at
+    /// least `from`.
     fn fault_of_call(&mut self, number: u64, now: Instant) -> Option<WebhookFault> {
         if number < self.from {
             return None;
@@ -78,7 +79,7 @@ impl Outage {
 }
 
 impl RandomWebhookFaults {
-    /// Returns a random fault; `None` for some calls, and after the end.
+    /// Returns a random fault that fits an admission or conversion; `None` for half of the calls on average, and after the end.
     fn fault_of_call(&mut self, is_conversion: bool, now: Instant) -> Option<WebhookFault> {
         if now >= self.until || self.random.u32(..RANDOM_INTERVAL) == 0 {
             return None;

@@ -22,10 +22,11 @@ const BEFORE: &str = "before-first-apply";
 /// The fields that other managers own and this apply would change, by manager.
 pub(crate) type Conflicts = BTreeMap<Manager, VersionedSet>;
 
-/// Returns the object after an apply, with updated `managedFields`. `live` is `None` if the apply creates the object.
+/// Merges an applied configuration into the live object (server-side apply), and returns the result with updated `managedFields`. `live` is
+/// `None` if the apply creates the object; `name` is the name of the field manager.
 ///
 /// # Errors
-/// Returns the conflicts with other managers, unless `force` is set.
+/// Unless `force` is set, returns the conflicts: the fields that the apply changes and other managers own.
 pub(crate) fn apply(
     request: ResourceRequest<'_>,
     live: Option<&Value>,
@@ -65,7 +66,8 @@ pub(crate) fn apply(
     Ok(result)
 }
 
-/// Assigns the fields of the live object, which has no managers yet, to `before-first-apply`.
+/// Assigns the fields of the live object, which has no managers yet, to the manager `before-first-apply`; for the subresource `scale` only
+/// the field with the number of replicas.
 fn assign_before_first_apply(
     request: ResourceRequest<'_>,
     mut managers: Managers,
@@ -111,7 +113,7 @@ fn take_ownership(
     for (_, owned) in managers.sets.iter_mut().filter(|(manager, _)| *manager != applier) {
         match by_version.get(&owned.api_version) {
             Some(Some(changes)) => remove_changed(owned, changes),
-            // A version that the server no longer serves has no managers.
+            // A manager of a version that the server no longer serves loses all its fields.
             _ => owned.set = Set::default(),
         }
     }
@@ -122,7 +124,7 @@ fn take_ownership(
 /// Removes from the merged object the fields that the applier set before and no longer sets, unless another manager
 /// owns them (upstream: `prune`).
 fn prune_given_up_fields(type_: Type<'_>, merged: Value, managers: &Managers, before: &VersionedSet) -> Value {
-    // First the object without the fields of the last apply, then with those of them that a manager still owns.
+    // First removes the fields of the last apply from the object, then adds those that a manager still owns.
     let last_applied = walk::with_named_fields(type_, &before.set);
     let without_last = walk::without_fields(type_, &merged, &last_applied).unwrap_or_default();
     let owned = managers.sets.values().fold(Set::default(), |all, owned| all.union(&owned.set));
@@ -132,7 +134,7 @@ fn prune_given_up_fields(type_: Type<'_>, merged: Value, managers: &Managers, be
     let with_owned =
         walk::without_fields(type_, &merged, &merged_fields.difference(&fields_of(&without_last).union(&owned)))
             .unwrap_or_default();
-    // Keeps fields that neither another manager nor the last apply owned.
+    // Removes from the merged object only fields of the last apply, so that fields without any manager stay.
     walk::without_fields(type_, &merged, &merged_fields.difference(&fields_of(&with_owned)).intersection(&last_applied))
         .unwrap_or_default()
 }

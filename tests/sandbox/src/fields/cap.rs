@@ -12,35 +12,36 @@ const MAX_UPDATE_ENTRIES: usize = 10;
 /// The manager that gets the fields of merged `Update` entries.
 const ANCIENT: &str = "ancient-changes";
 
-/// Merges the oldest `Update` entries of each version until at most [`MAX_UPDATE_ENTRIES`] of them are left.
+/// Merges the oldest `Update` entries of each API version into one entry of the manager [`ANCIENT`], until at most [`MAX_UPDATE_ENTRIES`]
+/// `Update` entries are left.
 pub(super) fn cap_update_entries(managers: &mut Managers) {
     if managers.sets.len() <= MAX_UPDATE_ENTRIES {
         return;
     }
     let updaters = managers.sets.iter().filter(|(manager, _)| manager.operation == ManagerOperation::Update);
     let seconds = |time: Option<Timestamp>| time.map_or(0, Timestamp::as_second);
-    let mut oldest: Vec<_> =
+    let mut by_age: Vec<_> =
         updaters.map(|(manager, owned)| (seconds(owned.time), manager.sort_key(), manager.clone())).collect();
-    let mut count = oldest.len();
+    let mut count = by_age.len();
     if count <= MAX_UPDATE_ENTRIES {
         return;
     }
-    oldest.sort();
-    let mut first_of: BTreeMap<String, Manager> = BTreeMap::new();
-    for (_, _, manager) in oldest {
+    by_age.sort();
+    let mut oldest_by_version: BTreeMap<String, Manager> = BTreeMap::new();
+    for (_, _, manager) in by_age {
         if count <= MAX_UPDATE_ENTRIES {
             break;
         }
         let Some(owned) = managers.sets.get(&manager) else { continue };
         let version = owned.api_version.clone();
-        // The oldest entry of a version keeps its name until a second one is merged with it.
-        let Some(first) = first_of.get(&version) else {
-            first_of.insert(version, manager);
+        // The oldest entry of a version keeps its manager unless a second entry is merged with it.
+        let Some(oldest_manager) = oldest_by_version.get(&version) else {
+            oldest_by_version.insert(version, manager);
             continue;
         };
         let ancient_manager = Manager::new(ANCIENT, ManagerOperation::Update, &version, None);
         if !managers.sets.contains_key(&ancient_manager)
-            && let Some(owned) = managers.sets.remove(first)
+            && let Some(owned) = managers.sets.remove(oldest_manager)
         {
             managers.sets.insert(ancient_manager.clone(), owned);
         }
@@ -60,7 +61,7 @@ mod tests {
     use crate::fields::{Set, managers::VersionedSet};
 
     #[test]
-    fn the_oldest_updaters_become_ancient_changes() {
+    fn the_oldest_update_entries_are_merged_into_ancient_changes() {
         let mut managers = Managers::default();
         for (index, name) in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"].into_iter().enumerate() {
             let set = Set::from_paths(&[&["data", name]]);

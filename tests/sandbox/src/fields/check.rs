@@ -11,7 +11,7 @@ use super::{
 };
 use crate::schema::{List, ListKind, Scalar, Shape};
 
-/// Returns the type errors of an object, with the messages of the real server; none if it is valid.
+/// Returns the errors of an object against its schema, with the messages of kube-apiserver; an empty list if the object is valid.
 pub(crate) fn type_errors(type_: Type<'_>, object: &Value) -> Vec<String> {
     let mut errors = Vec::new();
     check_value(type_, object, "", &mut errors);
@@ -21,13 +21,13 @@ pub(crate) fn type_errors(type_: Type<'_>, object: &Value) -> Vec<String> {
 /// Joins errors into one message.
 pub(crate) fn message(errors: &[String]) -> String {
     match errors {
-        [one] => one.clone(),
+        [error] => error.clone(),
         several => format!("errors:\n  {}", several.join("\n  ")),
     }
 }
 
-/// Adds the errors of a value and of the values in it. Stops at the first field of an object that the schema doesn't
-/// have.
+/// Adds the errors of the value at `path`, and of the values in it, to `errors`. Ignores the rest of an object after its first field that
+/// is not in the schema.
 fn check_value(type_: Type<'_>, value: &Value, path: &str, errors: &mut Vec<String>) {
     let mut add_error = |what: String| errors.push(if path.is_empty() { what } else { format!("{path}: {what}") });
     let schema = match type_ {
@@ -65,7 +65,8 @@ fn check_value(type_: Type<'_>, value: &Value, path: &str, errors: &mut Vec<Stri
     }
 }
 
-/// Adds the errors of the items of a list, including duplicate keys.
+/// Adds the errors of the items of the list at `path` to `errors`, including duplicate keys. Ignores the items after the first one whose
+/// key is invalid.
 fn check_items(list: &List, items: &[Value], path: &str, errors: &mut Vec<String>) {
     let mut seen = BTreeSet::new();
     for (index, item) in items.iter().enumerate() {
@@ -88,7 +89,7 @@ fn check_items(list: &List, items: &[Value], path: &str, errors: &mut Vec<String
     }
 }
 
-/// Returns the message about a value that doesn't have the scalar type; `None` if it does.
+/// Returns the error of a value that does not have the scalar type; `None` if it has the type or is null.
 fn type_mismatch(scalar: Scalar, value: &Value) -> Option<String> {
     let fits = match (scalar, value) {
         (_, Value::Null) => true,
@@ -104,7 +105,7 @@ fn type_mismatch(scalar: Scalar, value: &Value) -> Option<String> {
     })
 }
 
-/// Returns the Go type of a JSON value that was decoded into an interface.
+/// Returns the Go type of a JSON value after decoding into an `interface{}`, for messages.
 fn go_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
@@ -130,7 +131,7 @@ mod tests {
     use crate::schema::builtin::parse;
 
     #[test]
-    fn duplicate_entries_for_a_key_are_faults() {
+    fn duplicate_keys_unknown_fields_and_wrong_types_are_errors() {
         let ports = json!({"type": "object", "properties": {"ports": {
             "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["port", "protocol"],
             "items": {"type": "object", "properties": {
@@ -142,7 +143,7 @@ mod tests {
         let expected_faults = [".ports: duplicate entries for key [port=80,protocol=\"TCP\"]"];
         assert_eq!(type_errors(Type::Known(&schema), &object), expected_faults);
         assert_eq!(type_errors(Type::Known(&schema), &json!({"port": 1})), [".port: field not declared in schema"]);
-        let text = type_errors(Type::Known(&schema), &json!({"ports": [{"port": "80"}]}));
-        assert_eq!(text, [".ports[port=\"80\",protocol=\"TCP\"].port: expected numeric (int or float), got string"]);
+        let errors = type_errors(Type::Known(&schema), &json!({"ports": [{"port": "80"}]}));
+        assert_eq!(errors, [".ports[port=\"80\",protocol=\"TCP\"].port: expected numeric (int or float), got string"]);
     }
 }

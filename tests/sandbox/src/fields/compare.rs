@@ -60,6 +60,7 @@ impl Changes {
 fn compare(type_: Type<'_>, old: Option<&Value>, new: Option<&Value>, children: &mut Changes) -> FieldChange {
     let structures = (type_.structure(old), type_.structure(new));
     let structure = match structures {
+        // A removed value is compared by its old structure; an added value, or one with the same structure as before, by its new structure.
         (structure, _) if new.is_none() => structure,
         (Structure::Leaf, Structure::Leaf)
         | (Structure::Map, Structure::Map)
@@ -75,8 +76,8 @@ fn compare(type_: Type<'_>, old: Option<&Value>, new: Option<&Value>, children: 
     compare_as(type_, structure, old, new, children)
 }
 
-/// Compares two values by a structure, and adds the changes of their parts to `children`. Returns the change of the
-/// value itself. A value with another structure counts as empty.
+/// Compares two values by a structure: as a leaf, the items of a list or the fields of a map. Adds the changes of items or fields to
+/// `children`, and returns the change of the value itself. A value with another structure counts as empty.
 fn compare_as(
     type_: Type<'_>,
     structure: Structure<'_>,
@@ -108,7 +109,7 @@ fn compare_as(
     }
 }
 
-/// Returns the change of a value that is compared as a whole.
+/// Returns the change of a value that is compared as a whole: a leaf, an atomic list or map, or an empty one.
 fn compare_atomic(old: Option<&Value>, new: Option<&Value>) -> FieldChange {
     match (old, new) {
         (None, _) => FieldChange::Added,

@@ -23,7 +23,7 @@ impl Element {
         Self::Field(name.into())
     }
 
-    /// Decodes a key of `FieldsV1`; `None` if it is no valid path element.
+    /// Decodes a key of `FieldsV1`, such as `f:replicas`; `None` if the key is not a valid path element.
     pub(super) fn decode(text: &str) -> Option<Self> {
         let (prefix, encoded) = (text.get(..2)?, text.get(2..)?);
         match prefix {
@@ -65,8 +65,8 @@ impl Element {
     }
 }
 
-/// Formats the element as a conflict message does: `.replicas`, `[type="Ready"]`, `[="a"]`, `[0]`.
 impl fmt::Display for Element {
+    /// Formats the element as in conflict messages of kube-apiserver: `.replicas`, `[type="Ready"]`, `[="a"]`, `[0]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Field(name) => write!(f, ".{name}"),
@@ -81,6 +81,8 @@ impl fmt::Display for Element {
 }
 
 impl Ord for Element {
+    /// Orders elements as in `managedFields`: fields, then keys, values and indices; elements of one variant by their contents. Of two
+    /// keys, the first pair of name and value that differs decides.
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Field(a), Self::Field(b)) => a.cmp(b),
@@ -111,7 +113,7 @@ impl PartialEq for Element {
 
 impl Eq for Element {}
 
-/// Orders scalars: numbers, strings, booleans, then all other values by their JSON.
+/// Orders JSON values: numbers, then strings, booleans, lists, objects and null. Lists and objects are ordered by their JSON text.
 fn compare_values(a: &Value, b: &Value) -> Ordering {
     match (a, b) {
         (Value::Number(x), Value::Number(y)) => match (x.as_i64(), y.as_i64()) {
@@ -124,7 +126,7 @@ fn compare_values(a: &Value, b: &Value) -> Ordering {
     }
 }
 
-/// Returns the rank of the type of a value in the order of values.
+/// Returns the rank of the type of a JSON value in the order of [`compare_values`].
 fn scalar_rank(value: &Value) -> u8 {
     match value {
         Value::Number(_) => 0,
@@ -142,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_are_read_and_written_as_fields_v1() {
+    fn elements_are_decoded_from_and_encoded_as_fields_v1() {
         for text in ["f:replicas", "v:\"a\"", "v:5", "i:0", "k:{\"containerPort\":80,\"protocol\":\"TCP\"}", "f:a:b"] {
             assert_eq!(Element::decode(text).unwrap().encode(), text);
         }
@@ -152,11 +154,11 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_ordered_by_sort_then_value() {
+    fn elements_are_ordered_by_variant_then_by_value() {
         let ordered = ["f:a", "f:b", "k:{\"port\":80}", "k:{\"port\":443}", "v:2", "v:10", "v:\"a\"", "i:1"];
-        let mut read: Vec<_> = ordered.iter().map(|text| Element::decode(text).unwrap()).collect();
-        read.reverse();
-        read.sort();
-        assert_eq!(read.iter().map(Element::encode).collect::<Vec<_>>(), ordered);
+        let mut elements: Vec<_> = ordered.iter().map(|text| Element::decode(text).unwrap()).collect();
+        elements.reverse();
+        elements.sort();
+        assert_eq!(elements.iter().map(Element::encode).collect::<Vec<_>>(), ordered);
     }
 }

@@ -48,17 +48,20 @@ pub(crate) fn json_type(value: &Value) -> &'static str {
     }
 }
 
-/// Converts a message of Go's JSON decoder to the message of Go's conversion from a map to a struct for the same value.
-pub(crate) fn conversion_error(why: &str) -> String {
-    if why.starts_with("illegal base64") {
-        return format!("error decoding from json: {why}");
+/// Converts an error message of Go's JSON decoder, such as `json: cannot unmarshal number into … of type string`, to
+/// the message with which apimachinery's conversion of a map to a struct (`DefaultUnstructuredConverter`) rejects the
+/// same value, such as `cannot convert int64 to string`. Returns a message of another form unchanged.
+pub(crate) fn conversion_error(message: &str) -> String {
+    if message.starts_with("illegal base64") {
+        return format!("error decoding from json: {message}");
     }
-    let types = why.strip_prefix("json: cannot unmarshal ").and_then(|types| types.split_once(" into "));
+    let types = message.strip_prefix("json: cannot unmarshal ").and_then(|types| types.split_once(" into "));
     let Some((json_type, (_, go_type))) =
         types.and_then(|(json_type, into)| Some((json_type, into.rsplit_once("of type ")?)))
     else {
-        return why.to_owned();
+        return message.to_owned();
     };
+    // The JSON type may be followed by the value: `number 1.5`.
     let json_type = match json_type.split(' ').next().unwrap_or_default() {
         "array" => "slice",
         "object" => "map",
@@ -74,8 +77,8 @@ pub(crate) fn conversion_error(why: &str) -> String {
     }
 }
 
-/// Formats an object after a JSON patch or a merge patch: unchanged fields in the order in which Go encodes the struct,
-/// all other fields by name.
+/// Encodes the object after a JSON patch or a merge patch as error messages quote it: a changed object has its fields
+/// sorted by name, and unchanged metadata has the order of its Go type.
 pub(crate) fn format_patched(new: &Value, old: &Value) -> String {
     let Value::Object(fields) = new else { return new.to_string() };
     let written = fields.iter().map(|(key, value)| {
@@ -109,7 +112,8 @@ const OWNER: [&str; 6] = ["apiVersion", "kind", "name", "uid", "controller", "bl
 /// The fields of `ManagedFieldsEntry`, in the order of the Go type.
 const MANAGER: [&str; 7] = ["manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"];
 
-/// Formats the value of a field; metadata and its lists have the order of their Go types.
+/// Encodes the value of the field `key` as JSON. Fields of metadata, owner references and `managedFields` entries come
+/// in the order of their Go types.
 fn format_in_type_order(key: &str, value: &Value) -> String {
     let order: &[&str] = match key {
         "metadata" => &METADATA,

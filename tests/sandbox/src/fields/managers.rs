@@ -58,7 +58,7 @@ impl Manager {
         Self { name: name.to_owned(), operation, version, subresource: subresource.unwrap_or_default().to_owned() }
     }
 
-    /// Returns the text by which the real server orders managers with the same time.
+    /// Returns the JSON of the manager without its time, by which kube-apiserver sorts managers with the same time.
     pub(crate) fn sort_key(&self) -> String {
         let mut text = format!("{{\"manager\":{:?},\"operation\":{:?}", self.name, self.operation.as_str());
         for (key, value) in [("apiVersion", &self.version), ("subresource", &self.subresource)] {
@@ -83,7 +83,7 @@ impl VersionedSet {
 }
 
 impl Managers {
-    /// Reads the managers of an object; `None` if an entry is invalid.
+    /// Decodes the managers in `managedFields` of an object; `None` if an entry is invalid.
     pub(crate) fn of(object: &Value) -> Option<Self> {
         let entries = object::at(object, &["metadata", "managedFields"]);
         let entries = entries.map_or(Some(&[][..]), |entries| entries.as_array().map(Vec::as_slice))?;
@@ -106,7 +106,8 @@ impl Managers {
         }
     }
 
-    /// Encodes the managers as `managedFields`, in the order of the real server.
+    /// Encodes the managers as `managedFields` in the order of kube-apiserver: `Apply` before `Update`, then by time, name,
+    /// API version and subresource.
     fn encode(&self) -> Value {
         let mut entries: Vec<_> = self.sets.iter().collect();
         entries.sort_by(|(a, owned), (b, other)| {
@@ -128,17 +129,17 @@ pub(crate) fn clear(object: &mut Value) {
     object::metadata_mut(object).remove("managedFields");
 }
 
-/// Returns whether an object requests the server to reset `managedFields`: by one empty entry or by an empty list. For
-/// a custom kind, an empty list is the same as none.
+/// Returns whether an object requests the server to reset `managedFields`: by a list with one empty entry, or by an
+/// empty list. For a custom kind, an empty list has no effect.
 pub(crate) fn requests_reset(kind: &Kind, object: &Value) -> bool {
     match object::at(object, &["metadata", "managedFields"]).and_then(Value::as_array).map(Vec::as_slice) {
         Some([]) => kind.custom().is_none(),
-        Some([one]) => one.as_object().is_some_and(Map::is_empty),
+        Some([entry]) => entry.as_object().is_some_and(Map::is_empty),
         _ => false,
     }
 }
 
-/// Decodes an entry of `managedFields`; `None` if it is invalid.
+/// Decodes an entry of `managedFields`; `None` if its operation, API version, fields type or fields are invalid.
 fn decode_entry(entry: &Value) -> Option<(Manager, VersionedSet)> {
     let operation = match entry["operation"].as_str() {
         Some("Apply") => ManagerOperation::Apply,

@@ -50,7 +50,8 @@ fn merge_fields(type_: Type<'_>, live: &Value, applied: &Value) -> Option<Value>
     Some(Value::Object(fields)).filter(|fields| fields.as_object().is_some_and(|fields| !fields.is_empty()))
 }
 
-/// Merges two lists by the keys or values of their items; `None` if the result has no items.
+/// Merges two lists by the keys or values of their items (list types `map` and `set`); `None` if the result has no
+/// items. An applied item is merged with the live item of the same key or value.
 fn merge_items(list: &List, live: &Value, applied: &Value) -> Option<Value> {
     let (live_items, applied_items) = (identified_items(list, live), identified_items(list, applied));
     if live_items.is_empty() && applied_items.is_empty() {
@@ -64,7 +65,7 @@ fn merge_items(list: &List, live: &Value, applied: &Value) -> Option<Value> {
             match merged_item {
                 MergedItem::Live(item) => Some(item.clone()),
                 MergedItem::Applied(element, item) => {
-                    // The applied item replaces live items that share its element.
+                    // If several live items have this key or value, the applied item replaces them instead.
                     let live = by_element.get(element).filter(|items| items.len() == 1).and_then(|items| items.first());
                     merge(typed::items(list), live.copied(), Some(item))
                 }
@@ -74,10 +75,11 @@ fn merge_items(list: &List, live: &Value, applied: &Value) -> Option<Value> {
     Some(items.collect::<Vec<_>>()).filter(|items| !items.is_empty()).map(Value::Array)
 }
 
-/// The items of a list, each with the element that identifies it.
+/// The items of a list, each with the path element (its keys or its value) that identifies it.
 type IdentifiedItems<'a> = Vec<(Element, &'a Value)>;
 
-/// Returns the items of a list with their elements; leaves out items that can't be identified.
+/// Returns the items of a list with their path elements; leaves out items that can't be identified, such as an item
+/// without any of the list's keys.
 fn identified_items<'a>(list: &List, value: &'a Value) -> IdentifiedItems<'a> {
     let items = value.as_array().into_iter().flatten();
     items.filter_map(|item| Some((typed::element(list, item).ok()?, item))).collect()
@@ -89,8 +91,9 @@ enum MergedItem<'a> {
     Applied(&'a Element, &'a Value),
 }
 
-/// Orders a merged list: applied items keep their order, and each other item follows the item that it followed in the
-/// live list.
+/// Orders a merged list as structured-merge-diff does: applied items keep their order, and an item that only the live
+/// list has follows the item that it followed there. Walks through both lists at once; `next_shared` is the next
+/// applied item that the live list has, too.
 fn merged_order<'a>(
     live_items: &'a IdentifiedItems<'_>,
     applied_items: &'a IdentifiedItems<'_>,
@@ -107,7 +110,9 @@ fn merged_order<'a>(
     let mut merged = Vec::with_capacity(live_items.len().max(applied_items.len()));
     let (mut live_rest, mut applied_rest) = (live_items.iter().peekable(), applied_items.iter().peekable());
     loop {
+        // Both lists have items left.
         if let (Some((element, _)), Some((other, item))) = (live_rest.peek(), applied_rest.peek()) {
+            // Both lists have the item at this position.
             if element == other {
                 placed.insert(other);
                 merged.push(MergedItem::Applied(other, item));
@@ -116,18 +121,21 @@ fn merged_order<'a>(
                 next_shared = shared.pop_front();
                 continue;
             }
-            // Both lists have this item, but it is not the next shared one: it takes its position in the applied list.
+            // The live item is applied, too, but it is not the next shared item: skip it, because it gets its position
+            // from the applied list.
             if applied_elements.contains(element) && next_shared.is_some_and(|next| next != element) {
                 live_rest.next();
                 continue;
             }
         }
         if let Some((element, item)) = live_rest.peek() {
+            // Only the live list has the item.
             if !applied_elements.contains(element) {
                 merged.push(MergedItem::Live(item));
                 live_rest.next();
                 continue;
             }
+            // The item is already in the merged list, at its position in the applied list.
             if placed.contains(element) {
                 live_rest.next();
             }
@@ -154,14 +162,14 @@ mod tests {
     use super::*;
     use crate::schema::{Schema, builtin::parse};
 
-    fn set() -> Schema {
+    fn set_of_strings() -> Schema {
         parse(&json!({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}))
     }
 
     /// Tests results of structured-merge-diff for sets; each letter is an item.
     #[test]
     fn applied_items_come_in_their_order_and_others_stay_where_they_were() {
-        let schema = set();
+        let schema = set_of_strings();
         let letters = |text: &str| Value::Array(text.chars().map(|letter| letter.to_string().into()).collect());
         for (live, applied, expected) in [
             ("abc", "", "abc"),

@@ -30,15 +30,15 @@ pub(crate) fn update(request: ResourceRequest<'_>, old: Option<&Value>, new: &mu
     update::update(request, old, new);
 }
 
-/// Completes `managedFields` after admission and after the server's own changes, which no manager owns.
+/// Completes `managedFields` of `new` after mutating admission and after the fields that the server itself sets.
 ///
-/// Keeps changes of `managedFields` by admission if they are valid; otherwise restores the managers and returns a
-/// warning. If nothing else changed, keeps the times of the managers. `reshaped` is whether a policy or a webhook has
-/// returned a new state of the object.
+/// Keeps changes of `managedFields` by admission if they are valid; otherwise restores the managers of `old` and
+/// returns a warning. If the write changes nothing but `managedFields`, and these only in their times, restores the
+/// times of `old`. `reshaped` is whether a policy or a webhook has returned a new state of the object.
 pub(crate) fn settle(old: Option<&Value>, new: &mut Value, reshaped: bool) -> Option<String> {
     let managed_fields = |object| object::at(object, &["metadata", "managedFields"]);
     let before = old.and_then(managed_fields);
-    // The server wrote these entries, so they are valid.
+    // The server itself computed the entries, so they are valid. The object is new or changed, so their times are right.
     if !reshaped && old.is_none_or(|old| !object::same_but_for(new, old, NOT_CONTENT)) {
         return None;
     }
@@ -63,7 +63,7 @@ pub(crate) fn settle(old: Option<&Value>, new: &mut Value, reshaped: bool) -> Op
 /// The metadata fields that don't count as a change of the object.
 const NOT_CONTENT: &[&str] = &["managedFields", "resourceVersion"];
 
-/// Removes the replicas of a scale from all managers that own them.
+/// Removes the replicas, which a write of the `scale` subresource sets, from the fields of all managers.
 pub(crate) fn disown_replicas(request: ResourceRequest<'_>, object: &mut Value) {
     let mut managers = update::managers_of(request, object);
     let path: Vec<&str> = update::replicas_path(request).split('.').collect();

@@ -8,13 +8,14 @@ use super::{
 };
 use crate::schema::{ListKind, Schema, Shape};
 
-/// Converts a set to the current schema (upstream: `ReconcileFieldSetWithSchema`). A value that became atomic is owned
-/// as a whole.
+/// Converts a set to the current schema (upstream: `ReconcileFieldSetWithSchema`). If a field with fields under it has
+/// become atomic, the result has the field itself instead of the fields under it.
 pub(super) fn reconcile_set(type_: Type<'_>, set: &Set) -> Set {
     let mut result = Set::default();
     for SetEntry { element, member, children } in set.level() {
         let field_type = match element {
             Element::Field(name) => type_.field(name).map_or(Type::Deduced, |field| field.type_),
+            // Any other element identifies an item of a list.
             _ => match type_.structure(Some(&Value::Array(Vec::new()))) {
                 Structure::Items(list) => typed::items(list),
                 Structure::Leaf | Structure::Map => Type::Deduced,
@@ -48,7 +49,7 @@ mod tests {
     use crate::schema::builtin::parse;
 
     #[test]
-    fn only_the_whole_of_a_value_that_became_atomic_is_owned() {
+    fn a_value_that_became_atomic_is_owned_as_a_whole() {
         let text = json!({"type": "string"});
         let map = json!({"type": "object", "x-kubernetes-map-type": "atomic", "properties": {"x": text}});
         let set = json!({"type": "array", "x-kubernetes-list-type": "set", "items": text});
@@ -56,7 +57,7 @@ mod tests {
         let schema = parse(&json!({"type": "object", "properties": {"map": map, "set": set, "list": list}}));
         let owned = json!({"f:map": {".": {}, "f:x": {}}, "f:set": {"v:\"a\"": {}}, "f:list": {"v:\"a\"": {}}});
         let owned = Set::decode(&owned).unwrap();
-        let now = json!({"f:map": {}, "f:set": {"v:\"a\"": {}}, "f:list": {}});
-        assert_eq!(reconcile_set(Type::Known(&schema), &owned).encode(), now);
+        let reconciled = json!({"f:map": {}, "f:set": {"v:\"a\"": {}}, "f:list": {}});
+        assert_eq!(reconcile_set(Type::Known(&schema), &owned).encode(), reconciled);
     }
 }

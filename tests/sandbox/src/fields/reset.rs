@@ -1,17 +1,18 @@
-//! Determines the fields that the server resets when an object or a subresource is written, so that the writing manager doesn't own them.
+//! Determines the fields that the server resets in a write, so that the writing manager doesn't own them.
 
 use super::Set;
 use crate::{kind::Origin, request::ResourceRequest};
 
-/// Returns the fields that the request doesn't write, because its strategy resets them, as `api_version` names them
-/// (upstream: `GetResetFields`).
+/// Returns the fields whose values in the request the server discards, such as the status in a write of the object
+/// itself (upstream: `GetResetFields`). The writing manager does not own them. `api_version` is the version whose
+/// schema names the fields.
 pub(super) fn reset_fields(request: ResourceRequest<'_>, api_version: &str) -> Set {
     let kind = request.kind;
     if !kind.has_status() {
         return Set::default();
     }
     match (&kind.origin, request.subresource) {
-        // A custom kind resets fields of its own version only, except for its status.
+        // A custom resource has reset fields in the version of the request only; the status subresource has them in all.
         (Origin::Custom(_), None) if kind.api_version() != api_version => Set::default(),
         (Origin::Custom(_), Some("status")) => Set::from_paths(&[&["metadata"], &["spec"]]),
         (Origin::Builtin, None) if kind.is("certificates.k8s.io", "certificatesigningrequests") => {

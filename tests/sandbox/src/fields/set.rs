@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::Element;
 
 /// A set of field paths as a tree (upstream: `fieldpath.Set`). The set can contain a field without the fields inside
-/// it, and the reverse.
+/// it, and fields inside a field without the field itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Set {
     nodes: BTreeMap<Element, SetNode>,
@@ -59,7 +59,7 @@ impl Set {
         self.nodes.is_empty()
     }
 
-    /// Adds a field of this level.
+    /// Adds a field of the top level of the set.
     pub(crate) fn insert(&mut self, element: Element) {
         self.nodes.entry(element).or_default().member = true;
     }
@@ -78,7 +78,7 @@ impl Set {
         }
     }
 
-    /// Returns whether a field of this level is in the set.
+    /// Returns whether a field of the top level is in the set, apart from the fields inside it.
     pub(crate) fn has(&self, element: &Element) -> bool {
         self.nodes.get(element).is_some_and(|node| node.member)
     }
@@ -90,12 +90,12 @@ impl Set {
         parent.is_some_and(|set| set.has(&Element::field(last)))
     }
 
-    /// Returns the part of the set under a field of this level; `None` if it is empty.
+    /// Returns the part of the set under a field of the top level; `None` if it is empty.
     pub(crate) fn children(&self, element: &Element) -> Option<&Self> {
         self.nodes.get(element).map(|node| &node.children).filter(|children| !children.is_empty())
     }
 
-    /// Returns the fields of this level.
+    /// Returns the fields of the top level, each with the part of the set under it.
     pub(crate) fn level(&self) -> impl Iterator<Item = SetEntry<'_>> {
         self.nodes.iter().map(|(element, node)| SetEntry { element, member: node.member, children: &node.children })
     }
@@ -151,7 +151,7 @@ impl Set {
         difference
     }
 
-    /// Returns the fields of this set of which the other set contains neither the field nor a parent (upstream:
+    /// Returns the fields of this set except for the fields of the other set and everything inside them (upstream:
     /// `RecursiveDifference`).
     pub(crate) fn without(&self, other: &Self) -> Self {
         self.map_shared(other, |ours, theirs| {
@@ -178,14 +178,15 @@ impl Set {
         Self { nodes: nodes.filter(|(_, node)| !node.is_empty()).collect() }
     }
 
-    /// Returns the paths in the order of a conflict message: the fields of a level before those under them.
+    /// Returns the paths in the order of a conflict message: in each object, the fields themselves come before the
+    /// fields inside them.
     pub(crate) fn paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
         self.add_paths("", &mut paths);
         paths
     }
 
-    /// Adds the paths of this level and of the levels below it, each with a prefix.
+    /// Appends the paths of this set to `paths`, each after `prefix`, which is the path of the field that holds this set.
     fn add_paths(&self, prefix: &str, paths: &mut Vec<String>) {
         paths.extend(self.level().filter(|entry| entry.member).map(|entry| format!("{prefix}{}", entry.element)));
         for SetEntry { element, children, .. } in self.level().filter(|entry| !entry.children.is_empty()) {
@@ -193,7 +194,8 @@ impl Set {
         }
     }
 
-    /// Decodes a `FieldsV1`; `None` if it is invalid.
+    /// Decodes a `FieldsV1`; `None` if it is invalid. A field is in the set if its value has a `.` key or contains no
+    /// other field.
     pub(crate) fn decode(fields: &Value) -> Option<Self> {
         let mut set = Self::default();
         for (name, inner) in fields.as_object()? {
@@ -228,14 +230,15 @@ mod tests {
 
     use super::*;
 
+    /// Decodes a `FieldsV1`.
     fn set(fields: &Value) -> Set {
         Set::decode(fields).unwrap()
     }
 
     #[test]
     fn sets_are_read_and_written_as_fields_v1() {
-        let written = json!({"f:spec": {".": {}, "f:a": {}, "f:b": {"k:{\"n\":1}": {".": {}, "f:n": {}}}}});
-        assert_eq!(set(&written).encode(), written);
+        let fields = json!({"f:spec": {".": {}, "f:a": {}, "f:b": {"k:{\"n\":1}": {".": {}, "f:n": {}}}}});
+        assert_eq!(set(&fields).encode(), fields);
         assert_eq!(Set::decode(&json!({"spec": {}})), None);
         assert_eq!(Set::decode(&json!("f:spec")), None);
     }
@@ -243,11 +246,11 @@ mod tests {
     #[test]
     fn difference_keeps_nested_fields_and_without_drops_them() {
         let all = set(&json!({"f:spec": {".": {}, "f:a": {".": {}, "f:b": {}}}, "f:c": {}}));
-        let some = Set::from_paths(&[&["spec", "a"], &["c"]]);
-        assert_eq!(all.difference(&some).encode(), json!({"f:spec": {".": {}, "f:a": {"f:b": {}}}}));
-        assert_eq!(all.without(&some).encode(), json!({"f:spec": {}}));
+        let removed = Set::from_paths(&[&["spec", "a"], &["c"]]);
+        assert_eq!(all.difference(&removed).encode(), json!({"f:spec": {".": {}, "f:a": {"f:b": {}}}}));
+        assert_eq!(all.without(&removed).encode(), json!({"f:spec": {}}));
         assert!(all.without(&Set::from_paths(&[&["spec"], &["c"]])).is_empty());
-        assert_eq!(all.intersection(&some), some);
+        assert_eq!(all.intersection(&removed), removed);
     }
 
     #[test]
@@ -258,7 +261,7 @@ mod tests {
 
     #[test]
     fn paths_are_listed_level_by_level() {
-        let written = json!({"f:b": {".": {}, "k:{\"n\":\"x\",\"p\":1}": {"f:n": {}}}, "f:a": {"v:\"q\"": {}}});
-        assert_eq!(set(&written).paths(), [".b", ".a[=\"q\"]", ".b[n=\"x\",p=1].n"]);
+        let fields = json!({"f:b": {".": {}, "k:{\"n\":\"x\",\"p\":1}": {"f:n": {}}}, "f:a": {"v:\"q\"": {}}});
+        assert_eq!(set(&fields).paths(), [".b", ".a[=\"q\"]", ".b[n=\"x\",p=1].n"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Determines how server-side apply merges a value: as a whole (atomic), by the items of a list, or by the fields of a map.
+//! Determines whether server-side apply merges a value as a whole (atomic), by list items, or by fields.
 
 use serde_json::Value;
 
@@ -50,7 +50,8 @@ pub(crate) enum InvalidItem {
 }
 
 impl<'a> Type<'a> {
-    /// Returns the structure of a value; for an absent value, the structure that the type implies.
+    /// Returns the structure by which server-side apply merges a value of this type. Looks at the value itself only if
+    /// the schema does not declare its structure; an absent value counts as a map then.
     pub(crate) fn structure(self, value: Option<&Value>) -> Structure<'a> {
         match self {
             Self::Opaque => Structure::Leaf,
@@ -69,7 +70,8 @@ impl<'a> Type<'a> {
         }
     }
 
-    /// Returns the type of a field of this object; `None` if there is no such field.
+    /// Returns the type of the field `name` of an object with this type; `None` if the schema has no such field and
+    /// allows no other fields.
     pub(crate) fn field(self, name: &str) -> Option<FieldType<'a>> {
         let (Self::Root(schema) | Self::Known(schema)) = self else {
             let type_ = if matches!(self, Self::Opaque) { Self::Opaque } else { Self::Deduced };
@@ -78,6 +80,7 @@ impl<'a> Type<'a> {
         if matches!(self, Self::Root(_)) && name == "metadata" {
             return Some(FieldType { type_: metadata(), in_schema: true });
         }
+        // The schema of a custom kind need not declare these two.
         if matches!(self, Self::Root(_)) && matches!(name, "apiVersion" | "kind") {
             return Some(FieldType { type_: Self::Known(&TEXT), in_schema: true });
         }
@@ -94,10 +97,10 @@ impl<'a> Type<'a> {
         Some(FieldType { type_, in_schema: false })
     }
 
-    /// Returns the type that a schema defines.
+    /// Returns the type of a value with a schema.
     fn of_schema(schema: &'a Schema) -> Self {
         match &schema.shape {
-            // The server doesn't look into an extension.
+            // The content of a RawExtension is opaque to the server.
             Shape::Named(definition) if definition.name.ends_with(".RawExtension") => Self::Opaque,
             _ => Self::Known(schema),
         }
@@ -118,7 +121,8 @@ pub(crate) fn items(list: &List) -> Type<'_> {
     Type::of_schema(&list.items)
 }
 
-/// Returns the path element that identifies an item of a list.
+/// Returns the path element that identifies an item of a list: its keys, with their defaults if the item omits them, or
+/// its value in a set.
 ///
 /// # Errors
 /// Returns the reason if the item can't be identified.

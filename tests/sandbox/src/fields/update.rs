@@ -16,11 +16,12 @@ use super::{
 };
 use crate::{object, request::ResourceRequest};
 
-/// Assigns the fields that the write changes to its manager. `old` is `None` for a create.
+/// Makes the manager of the request the owner of the fields that the request changes, and writes the result to
+/// `managedFields` of `new`. `old` is `None` for a create.
 pub(super) fn update(request: ResourceRequest<'_>, old: Option<&Value>, new: &mut Value) {
     let managers = managers_before(request, old, new);
     managers::clear(new);
-    // An object without managers stays so until the first apply.
+    // An existing object without managers gets its first manager by an apply only.
     if old.is_some() && !is_tracked(request, &managers) {
         managers.write_to(new);
         return;
@@ -32,7 +33,8 @@ pub(super) fn update(request: ResourceRequest<'_>, old: Option<&Value>, new: &mu
     managers.write_to(new);
 }
 
-/// Returns the managers of an object, with field sets converted to the current schema.
+/// Returns the managers of an object. For a custom kind, converts their field sets to the current schemas, because the
+/// CRD may have changed since the fields were written.
 pub(super) fn managers_of(request: ResourceRequest<'_>, object: &Value) -> Managers {
     let mut managers = Managers::of(object).unwrap_or_default();
     if request.kind.custom().is_none() {
@@ -46,7 +48,7 @@ pub(super) fn managers_of(request: ResourceRequest<'_>, object: &Value) -> Manag
     managers
 }
 
-/// Returns whether any manager owns the fields that the request writes: for a scale, the replicas only.
+/// Returns whether the object has a manager; for a write of the `scale` subresource, whether a manager owns the replicas.
 pub(super) fn is_tracked(request: ResourceRequest<'_>, managers: &Managers) -> bool {
     if request.subresource != Some("scale") {
         return !managers.is_empty();
@@ -61,20 +63,22 @@ pub(super) fn replicas_path<'a>(request: ResourceRequest<'a>) -> &'a str {
     scale_paths.map_or("spec.replicas", |paths| paths.spec_replicas.as_str())
 }
 
-/// Returns the managers before the write: those of the written object if it has any, else those of the live object.
+/// Returns the managers before the write: the managers in the written object if the client sends any, else the managers
+/// of the live object. Returns none if the client requests a reset. A write of a subresource ignores `managedFields` of
+/// the client.
 fn managers_before(request: ResourceRequest<'_>, old: Option<&Value>, new: &Value) -> Managers {
-    let live = || old.map(|old| managers_of(request, old)).unwrap_or_default();
+    let live_managers = || old.map(|old| managers_of(request, old)).unwrap_or_default();
     if request.subresource.is_some() {
-        return live();
+        return live_managers();
     }
     if managers::requests_reset(request.kind, new) {
         return Managers::default();
     }
-    Managers::of(new).filter(|managers| !managers.is_empty()).unwrap_or_else(live)
+    Managers::of(new).filter(|managers| !managers.is_empty()).unwrap_or_else(live_managers)
 }
 
-/// Returns the managers after the manager `name` updates `old` to `new`: the others lose the changed fields, and `name`
-/// gains the added and modified ones. Old entries are merged if there are too many.
+/// Returns the managers after the manager `name` updates `old` to `new`: all managers lose the changed fields, and
+/// `name` gains the added and modified fields. Merges the oldest `Update` entries if there are too many.
 pub(super) fn update_managers(
     request: ResourceRequest<'_>,
     mut managers: Managers,
@@ -90,6 +94,7 @@ pub(super) fn update_managers(
         } else if let Some(changes) = changes(request, &owned.api_version, old, new) {
             remove_changed(owned, &changes);
         } else {
+            // The server no longer serves the version of this entry.
             owned.set = Set::default();
         }
     }
@@ -107,20 +112,21 @@ pub(super) fn update_managers(
     managers
 }
 
-/// Returns the changes between two states under a version's schema, without the fields that the path does not write;
-/// `None` if the server no longer serves the version.
+/// Returns the changes between two states under the schema of a version, without the fields that a write through this
+/// subresource (or to the object itself) can't change; `None` if the server no longer serves the version.
 pub(super) fn changes(request: ResourceRequest<'_>, api_version: &str, old: &Value, new: &Value) -> Option<Changes> {
     let ignored = reset::reset_fields(request, api_version);
     let (old, new) = (with_status(request, old), with_status(request, new));
-    let compared = |schema| compare::changes(Type::Root(schema), &old, &new).without(&ignored);
+    let changes_under = |schema| compare::changes(Type::Root(schema), &old, &new).without(&ignored);
     if request.kind.api_version() == api_version {
-        return Some(compared(request.kind.schema()));
+        return Some(changes_under(request.kind.schema()));
     }
     let kind = request.server.kinds.of_kind(api_version, &request.kind.kind)?;
-    Some(compared(kind.schema()))
+    Some(changes_under(kind.schema()))
 }
 
-/// Adds an empty status to an object of a built-in kind: the Go struct always has one.
+/// Returns the object with an empty status if it is of a built-in kind with a status and has none, because the Go struct
+/// always has one.
 fn with_status<'a>(request: ResourceRequest<'_>, object: &'a Value) -> Cow<'a, Value> {
     let is_struct = || request.kind.custom().is_none() && request.kind.has_status();
     if object.get("status").is_some() || !is_struct() {
@@ -131,21 +137,21 @@ fn with_status<'a>(request: ResourceRequest<'_>, object: &'a Value) -> Cow<'a, V
     Cow::Owned(object)
 }
 
-/// Returns the time of a write; `None` for a scale, of which the real server loses the time when it converts the scale
-/// to the object.
+/// Returns the time for the entry of the writing manager: now, but `None` for a write of a scale, because kube-apiserver
+/// loses the time when it converts the scale to the object.
 pub(super) fn write_time(request: ResourceRequest<'_>) -> Option<Timestamp> {
     (request.subresource != Some("scale")).then(|| request.server.environment.now())
 }
 
-/// Removes the fields that another manager changed or removed from those that a manager owns.
+/// Removes the changed fields of a write (added, modified or removed) from the fields that a manager owns.
 pub(super) fn remove_changed(owned: &mut VersionedSet, changes: &Changes) {
     [&changes.modified, &changes.added, &changes.removed].into_iter().for_each(|fields| owned.set.subtract(fields));
 }
 
-/// The fields that no manager owns: those that only the server writes and those that identify the object (upstream:
+/// The fields that no manager owns: fields that only the server writes, and fields that identify the object (upstream:
 /// `stripSet`).
 pub(super) static STRIPPED: LazyLock<Set> = LazyLock::new(|| {
-    let of_metadata = [
+    let metadata_fields = [
         "name",
         "namespace",
         "creationTimestamp",
@@ -157,7 +163,7 @@ pub(super) static STRIPPED: LazyLock<Set> = LazyLock::new(|| {
         "resourceVersion",
     ];
     let stripped = Set::from_paths(&[&["apiVersion"], &["kind"], &["metadata"]]);
-    of_metadata.iter().fold(stripped, |all, name| all.union(&Set::from_paths(&[&["metadata", name]])))
+    metadata_fields.iter().fold(stripped, |all, name| all.union(&Set::from_paths(&[&["metadata", name]])))
 });
 
 /// Returns whether the managers of two states differ at most in their times.

@@ -17,7 +17,8 @@ pub(crate) fn set_of(type_: Type<'_>, object: &Value) -> Set {
     set
 }
 
-/// Collects the fields under a value, and returns whether the value itself is a field of the set.
+/// Adds the fields under a value to `set`, and returns whether the value is a leaf, so that the caller adds the field
+/// that holds it.
 fn collect_fields(type_: Type<'_>, value: &Value, set: &mut Set) -> bool {
     match type_.structure(Some(value)) {
         Structure::Leaf => true,
@@ -29,17 +30,18 @@ fn collect_fields(type_: Type<'_>, value: &Value, set: &mut Set) -> bool {
             for (name, value) in value.as_object().into_iter().flatten() {
                 let field = type_.field(name);
                 let mut children = Set::default();
-                let leaf = collect_fields(field.map_or(Type::Deduced, |field| field.type_), value, &mut children);
-                let empty = value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
-                let unnamed = field.is_none_or(|field| !field.in_schema);
-                set.insert_subtree(&Element::field(name), leaf || empty || unnamed, children);
+                let is_leaf = collect_fields(field.map_or(Type::Deduced, |field| field.type_), value, &mut children);
+                let is_empty = value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
+                // The keys of a map are fields of the set themselves; the struct fields that contain others are not.
+                let is_map_key = field.is_none_or(|field| !field.in_schema);
+                set.insert_subtree(&Element::field(name), is_leaf || is_empty || is_map_key, children);
             }
             false
         }
     }
 }
 
-/// Collects the items of a list and the fields under them.
+/// Adds the items of a list and the fields under them to `set`. Leaves out items that can't be identified.
 fn collect_items(list: &List, value: &Value, set: &mut Set) {
     let items = value.as_array().into_iter().flatten();
     let mut by_element: BTreeMap<Element, Vec<&Value>> = BTreeMap::new();
@@ -58,7 +60,7 @@ fn collect_items(list: &List, value: &Value, set: &mut Set) {
     }
 }
 
-/// Returns the set with the additional fields that the schema names and that contain a field of the set (upstream:
+/// Returns the set with additional members: each struct field of the schema under which the set has a field (upstream:
 /// `EnsureNamedFieldsAreMembers`).
 pub(crate) fn with_named_fields(type_: Type<'_>, set: &Set) -> Set {
     let mut result = Set::default();
@@ -68,6 +70,7 @@ pub(crate) fn with_named_fields(type_: Type<'_>, set: &Set) -> Set {
                 Some(field) => (field.type_, field.in_schema),
                 None => (Type::Deduced, false),
             },
+            // Any other element identifies an item of a list.
             _ => match type_.structure(Some(&Value::Array(Vec::new()))) {
                 Structure::Items(list) => (typed::items(list), false),
                 Structure::Leaf | Structure::Map => (Type::Deduced, false),
@@ -90,6 +93,7 @@ pub(crate) fn without_fields(type_: Type<'_>, value: &Value, removed: &Set) -> O
         Structure::Leaf => Some(value.clone()),
         Structure::Items(list) => {
             let items = value.as_array()?.iter().filter_map(|item| {
+                // An item that can't be identified is in no set, so it stays.
                 let Ok(element) = typed::element(list, item) else { return Some(item.clone()) };
                 if removed.has(&element) {
                     return None;

@@ -120,13 +120,14 @@ impl Kind {
         }
     }
 
-    /// Returns the built-in definition of the kind, even if only a subresource uses it; `None` if there is none.
+    /// Returns the OpenAPI definition of the kind from the table of built-in kinds; `None` if the table has none, or if the
+    /// schema comes from a CRD. The kind may be used by a subresource only, such as `Scale`.
     pub(crate) fn in_table(&self) -> Option<&'static Definition> {
         let SchemaOf::Table(found) = &self.schema else { return None };
         *found.get_or_init(|| definitions::of_kind(&self.group, &self.version, &self.kind))
     }
 
-    /// Returns the definition of a built-in kind; `None` for a custom kind and if there is none.
+    /// Returns the OpenAPI definition of a built-in kind; `None` for a custom kind, and if the kind has no definition.
     pub(crate) fn definition(&self) -> Option<&'static Definition> {
         matches!(self.origin, Origin::Builtin).then(|| self.in_table()).flatten()
     }
@@ -154,7 +155,7 @@ impl Kind {
         self.group == group && self.plural == plural && matches!(self.origin, Origin::Builtin)
     }
 
-    /// Returns whether objects of the kind are stored. Those of reviews, such as TokenReviews, are not.
+    /// Returns whether objects of the kind are stored. Reviews, such as TokenReviews, are not: they have no `get`.
     pub(crate) fn is_stored(&self) -> bool {
         self.verbs.iter().any(|verb| verb == "get")
     }

@@ -38,12 +38,13 @@ pub(crate) fn by_name(name: &str) -> impl Iterator<Item = &'static Arc<Kind>> {
 }
 
 impl Entry {
-    /// Extracts the names of a kind from a line, where they are the first ones: that is many times faster than parsing
-    /// the JSON. `None` for a line without a kind.
+    /// Extracts plural and kind from a line of the table, without parsing its JSON, which is many times slower. The
+    /// first `resource` and the first `kind` in a line are those of the kind itself; the others are of its subresources.
+    /// Returns `None` for a line without a kind.
     fn parse(line: &'static str) -> Option<Self> {
         let text = line.trim_end_matches(',');
-        let first_value_of = |field: &str| Some(text.split_once(field)?.1.split_once('"')?.0);
-        let (plural, name) = (first_value_of(r#""resource":""#)?, first_value_of(r#""kind":""#)?);
+        let first_value_after = |key: &str| Some(text.split_once(key)?.1.split_once('"')?.0);
+        let (plural, name) = (first_value_after(r#""resource":""#)?, first_value_after(r#""kind":""#)?);
         Some(Self { plural, name, text, kind: OnceLock::new() })
     }
 
@@ -89,7 +90,7 @@ struct ResponseKind {
 }
 
 impl KindRow {
-    /// Converts the row to a kind whose schema is looked up on first use.
+    /// Converts the row of the discovery document to a `Kind`, whose schema is looked up on first use.
     fn into_kind(self) -> Kind {
         let kind = self.response_kind.kind;
         let dot = if self.group.is_empty() { "" } else { "." };
@@ -136,8 +137,8 @@ mod tests {
         assert_eq!(rows.len(), ENTRIES.len());
         for (row, entry) in rows.into_iter().zip(ENTRIES.iter()) {
             assert_eq!((&*row.resource, &*row.response_kind.kind), (entry.plural, entry.name));
-            let (kind, read) = (row.into_kind(), entry.kind().unwrap());
-            assert_eq!(format!("{kind:?}"), format!("{read:?}"));
+            let (expected, kind) = (row.into_kind(), entry.kind().unwrap());
+            assert_eq!(format!("{expected:?}"), format!("{kind:?}"));
         }
     }
 }

@@ -20,7 +20,7 @@ const VERBS: [&str; 8] = ["delete", "deletecollection", "get", "list", "patch", 
 const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
 
 /// Returns a kind for each served version of a CRD whose names were accepted, in the order of the CRD. `since` is the
-/// store version from which on objects were written under these schemas.
+/// version of the store (the number in `resourceVersion`) from which on objects were written under these schemas.
 pub(crate) fn kinds(crd: &Value, since: u64) -> Vec<Arc<Kind>> {
     let versions = || at(crd, &["spec", "versions"]).and_then(Value::as_array).into_iter().flatten();
     let schema = |version: &Value| Arc::new(schema::structural(&version["schema"]["openAPIV3Schema"]));
@@ -40,7 +40,7 @@ pub(crate) fn storage_version(crd: &Value) -> &str {
     stored.map(|version| text(version, &["name"])).unwrap_or_default()
 }
 
-/// Builds the kind of one version of a CRD.
+/// Builds the `Kind` of one version of a CRD from its accepted names and the version's entry in `spec.versions`.
 fn build_kind(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Kind {
     let names = &crd["status"]["acceptedNames"];
     let group = text(crd, &["spec", "group"]).to_owned();
@@ -64,7 +64,7 @@ fn build_kind(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Ki
     }
 }
 
-/// Returns the properties of one version of a CRD beyond the schema.
+/// Returns the properties of one version of a CRD that a built-in kind does not have, such as CEL rules and conversion.
 fn custom_properties(crd: &Value, version: &Value, schemas: &Schemas, since: u64) -> Custom {
     let schema = &version["schema"]["openAPIV3Schema"];
     let selectable = version["selectableFields"].as_array();
@@ -84,7 +84,8 @@ fn custom_properties(crd: &Value, version: &Value, schemas: &Schemas, since: u64
     }
 }
 
-/// Returns the warning for clients of a deprecated version; `None` if the version is not deprecated.
+/// Returns the warning for clients of a deprecated version: `deprecationWarning` of the version, or a default message.
+/// `None` if the version is not deprecated.
 fn warning(crd: &Value, version: &Value) -> Option<String> {
     let default_message = || {
         let (group, kind) = (text(crd, &["spec", "group"]), text(crd, &["status", "acceptedNames", "kind"]));
@@ -96,10 +97,10 @@ fn warning(crd: &Value, version: &Value) -> Option<String> {
 
 /// Returns the subresources of a version: `status` and `scale`, if the CRD declares them.
 fn subresources(version: &Value, group: &str, kind: &str) -> Vec<Subresource> {
-    let subresource = |name: &str, answers: [&str; 3]| Subresource {
+    let subresource = |name: &str, response_kind: [&str; 3]| Subresource {
         name: name.to_owned(),
         verbs: SUBRESOURCE_VERBS.map(str::to_owned).to_vec(),
-        answers: answers.map(str::to_owned).into(),
+        answers: response_kind.map(str::to_owned).into(),
     };
     let version_name = text(version, &["name"]);
     let status = at(version, &["subresources", "status"]).map(|_| subresource("status", [group, version_name, kind]));
@@ -107,7 +108,7 @@ fn subresources(version: &Value, group: &str, kind: &str) -> Vec<Subresource> {
     status.into_iter().chain(scale).collect()
 }
 
-/// Returns the paths of the `scale` subresource.
+/// Returns the JSON paths of the `scale` subresource, without their leading dots.
 fn scale_paths(subresource: &Value) -> ScalePaths {
     ScalePaths {
         spec_replicas: path(subresource, "specReplicasPath"),

@@ -15,25 +15,27 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    /// Returns the kind that a path names; `None` if it is not served.
+    /// Returns the kind with a group, version and plural, as in a request path; `None` if it is not served.
     pub(crate) fn find(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Kind>> {
-        self.first(builtin::by_plural(plural), |kind| {
+        self.find_first(builtin::by_plural(plural), |kind| {
             kind.group == group && kind.version == version && kind.plural == plural
         })
     }
 
-    /// Returns the kind that an object names; `None` if it is not served.
+    /// Returns the kind with an API version and a name, as in `apiVersion` and `kind` of an object; `None` if it is not
+    /// served.
     pub(crate) fn of_kind(&self, api_version: &str, kind: &str) -> Option<Arc<Kind>> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        self.first(builtin::by_name(kind), |known| {
+        self.find_first(builtin::by_name(kind), |known| {
             known.kind == kind && known.group == group && known.version == version
         })
     }
 
-    /// Returns the kind of a group resource in the first served version; `None` if it is not served.
+    /// Returns the kind of a group resource, such as `deployments.apps`, in its first served version; `None` if it is not
+    /// served.
     pub(crate) fn of_group_resource(&self, group_resource: &str) -> Option<Arc<Kind>> {
         let (plural, group) = group_resource.split_once('.').unwrap_or((group_resource, ""));
-        self.first(builtin::by_plural(plural), |kind| {
+        self.find_first(builtin::by_plural(plural), |kind| {
             *kind.group_resource == *group_resource && kind.plural == plural && kind.group == group
         })
     }
@@ -44,7 +46,7 @@ impl Registry {
         builtin::kinds().cloned().chain(custom.values().flatten().cloned()).collect()
     }
 
-    /// Sets the served versions of a CRD; an empty list removes them.
+    /// Sets the served versions of the CRD with the name `crd`; an empty list removes them.
     pub(crate) fn define(&self, crd: &str, versions: Vec<Arc<Kind>>) {
         let mut custom = self.custom.write().unwrap_or_else(PoisonError::into_inner);
         if versions.is_empty() {
@@ -55,14 +57,14 @@ impl Registry {
     }
 
     /// Returns the first of the given built-in kinds, or else of the custom kinds, that satisfies the predicate.
-    fn first(
+    fn find_first(
         &self,
         mut builtin: impl Iterator<Item = &'static Arc<Kind>>,
-        wanted: impl Fn(&Kind) -> bool,
+        predicate: impl Fn(&Kind) -> bool,
     ) -> Option<Arc<Kind>> {
-        builtin.find(|kind| wanted(kind)).cloned().or_else(|| {
+        builtin.find(|kind| predicate(kind)).cloned().or_else(|| {
             let custom = self.custom.read().unwrap_or_else(PoisonError::into_inner);
-            custom.values().flatten().find(|kind| wanted(kind)).cloned()
+            custom.values().flatten().find(|kind| predicate(kind)).cloned()
         })
     }
 }

@@ -26,7 +26,8 @@ pub(super) struct Certificates {
     pub(super) tls: Arc<ServerConfig>,
 }
 
-/// Creates a certificate authority and a certificate for an address, with new keys.
+/// Creates a certificate authority and a server certificate that it signs, both with new keys. The certificate is valid
+/// for `DNS_NAMES`, the loopback addresses and `address`.
 pub(super) fn create(address: IpAddr) -> io::Result<Certificates> {
     let mut authority = CertificateParams::default();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -51,7 +52,8 @@ pub(super) fn create(address: IpAddr) -> io::Result<Certificates> {
     Ok(Certificates { authority: issuer.pem(), tls: Arc::new(server_config(chain, key)?) })
 }
 
-/// Loads a certificate and its key, both as PEM. Returns an error if one is invalid.
+/// Loads a server certificate and its key, both as PEM. Clients then trust this certificate itself, because its authority
+/// is unknown. Returns an error if one of the PEM texts is invalid.
 pub(super) fn load(certificate: &str, key: &str) -> io::Result<Certificates> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificate.as_bytes()).collect();
     let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).map_err(io::Error::other)?;

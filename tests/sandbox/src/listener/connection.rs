@@ -37,7 +37,8 @@ const MAX_STREAMS: u32 = 250;
 /// The time for which open requests may continue after the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Accepts connections until the server stops, then waits for the open ones, at most for `SHUTDOWN_TIMEOUT`.
+/// Accepts connections and serves each in a task until `stopped` becomes true or its sender is dropped. Then waits until
+/// the open connections have ended, at most for `SHUTDOWN_TIMEOUT`.
 pub(super) async fn accept(
     listener: TcpListener,
     tls: TlsAcceptor,
@@ -48,8 +49,9 @@ pub(super) async fn accept(
     loop {
         let accepted = tokio::select! {
             biased;
-            // An error means that `Serving` is dropped, which also stops the server.
+            // An error means that the sender is gone because `Serving` was dropped, which also stops the server.
             _ = stopped.wait_for(|stopped| *stopped) => break,
+            // Removes ended tasks from the set.
             Some(_) = connections.join_next(), if !connections.is_empty() => continue,
             accepted = listener.accept() => accepted,
         };
@@ -110,7 +112,8 @@ async fn serve_requests(
         async move { Ok::<_, Infallible>(request::answer(&backend, request, stop).await) }
     });
     let io = TokioIo::new(stream);
-    // The HTTP/1 and HTTP/2 connection types have no common trait.
+    // Runs the connection, and shuts it down gracefully when the server stops. A macro, because the HTTP/1 and HTTP/2
+    // connection types have no common trait.
     macro_rules! run {
         ($connection:expr) => {{
             let mut connection = pin!($connection);

@@ -4,7 +4,8 @@ use std::{fs, io, net::SocketAddr, path::Path};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-/// Returns a kubeconfig with one cluster and one user.
+/// Returns the text of a kubeconfig with one cluster, whose certificate authority is the PEM text `authority`, and one
+/// user, whose bearer token is `token`.
 pub(super) fn format(address: SocketAddr, authority: &str, token: &str) -> String {
     let authority = STANDARD.encode(authority);
     format!(
@@ -30,7 +31,7 @@ pub(super) fn format(address: SocketAddr, authority: &str, token: &str) -> Strin
 }
 
 /// Writes the kubeconfig atomically, readable only by the owner because it contains the token. Returns an error if the
-/// path is not a regular file.
+/// path exists and is not a regular file.
 pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -40,7 +41,8 @@ pub(super) fn write(path: &Path, text: &str) -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
     let temporary = path.with_extension("new");
-    // An interrupted write may have left a file that others can read.
+    // An earlier process may have left a temporary file with other permissions. Without one, `remove_file` fails with
+    // `NotFound`.
     match fs::remove_file(&temporary) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}

@@ -109,7 +109,7 @@ impl Sandbox {
 }
 
 impl Serving {
-    /// Returns the address that it listens on.
+    /// Returns the address on which the server listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -149,7 +149,7 @@ impl Serving {
     /// Stops accepting connections, ends the watches, and waits for open requests.
     pub async fn stop(mut self) {
         self.stop.send_replace(true);
-        // A cancelled task has ended, too.
+        // An error means that the task was cancelled or has panicked, so it has ended, too.
         let _ = (&mut self.task).await;
     }
 }
@@ -160,7 +160,7 @@ impl Drop for Serving {
     }
 }
 
-/// Returns 16 random bytes in hexadecimal digits. Returns an error if the system provides no randomness.
+/// Returns a token of 16 random bytes in hexadecimal digits. Returns an error if the system provides no randomness.
 fn random_token() -> io::Result<String> {
     let mut bytes = [0; 16];
     SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("the system gives no random numbers"))?;

@@ -30,7 +30,8 @@ const MAX_DRAINED: usize = 16 * MAX_BODY;
 /// The timeout for a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Authenticates a request and returns the response to it.
+/// Authenticates a request, passes it to the sandbox and returns the response. A streamed response, such as a watch, ends
+/// when `stop` becomes true.
 pub(super) async fn answer(
     backend: &Backend,
     request: Request<Incoming>,
@@ -55,13 +56,14 @@ async fn call_sandbox(backend: &Backend, user: User, request: Request<Incoming>)
     Ok(Box::pin(backend.sandbox.call(user, Request::from_parts(parts, body))).await)
 }
 
-/// Reads a whole body. Returns a 413 error if it is too large, after reading some more of it so that its sender
-/// receives the response.
+/// Reads a whole body. Returns a 413 error if it is too large, but first reads up to `MAX_DRAINED` more bytes and discards
+/// them: a client that is still sending may not read the response.
 async fn read_body(mut body: Incoming) -> Result<Bytes, Failure> {
     if body.is_end_stream() {
         return Ok(Bytes::new());
     }
     let too_large = || Failure::too_large(format!("Request entity too large: limit is {MAX_BODY}"));
+    // The `Content-Length`; 0 if the request has none.
     let announced_length = body.size_hint().lower();
     if announced_length <= MAX_BODY as u64 {
         match Limited::new(&mut body, MAX_BODY).collect().await {
@@ -69,6 +71,7 @@ async fn read_body(mut body: Incoming) -> Result<Bytes, Failure> {
             Err(error) if !error.is::<http_body_util::LengthLimitError>() => {
                 return Err(Failure::bad_request(format!("unable to read the body: {error}")));
             }
+            // The body is too large.
             Err(_) => {}
         }
     }
@@ -82,8 +85,8 @@ async fn read_body(mut body: Incoming) -> Result<Bytes, Failure> {
     Err(too_large())
 }
 
-/// Returns the user of a request by its bearer token, or the anonymous user if it has none. Returns a 401 error if the
-/// token is invalid.
+/// Returns the user of a request by its bearer token, which may be that of the kubeconfig; the anonymous user if the
+/// request has no token. Returns a 401 error if the token is invalid.
 fn identify(backend: &Backend, headers: &HeaderMap) -> Result<User, Failure> {
     let (token, administrator) = &backend.administrator;
     let is_administrator = headers.get(header::AUTHORIZATION).is_some_and(|value| {
@@ -95,7 +98,7 @@ fn identify(backend: &Backend, headers: &HeaderMap) -> Result<User, Failure> {
 /// The maximum size of a piece into which available stream data is joined: a busy watch has many small events.
 const MAX_PIECE: usize = 16 * 1024;
 
-/// The body of a response, which ends when the server stops: a watch would go on.
+/// The body of a response. A stream, such as a watch, ends when the server stops.
 pub(super) struct ResponseBody {
     body: Body,
     /// The stop signal; only for streams.
@@ -105,15 +108,16 @@ pub(super) struct ResponseBody {
 }
 
 impl ResponseBody {
-    /// Creates the body. `stop` ends it only if it is a stream, whose length is not known.
+    /// Creates the body of a response. If the length of `body` is unknown, it is a stream, which `stop` ends.
     fn new(body: Body, mut stop: watch::Receiver<bool>) -> Self {
-        let streams = body.size_hint().exact().is_none();
+        let is_stream = body.size_hint().exact().is_none();
         // An error means that the sender is dropped, which also stops the server.
-        let stop = streams.then(|| async move { drop(stop.wait_for(|stopped| *stopped).await) }.boxed());
+        let stop = is_stream.then(|| async move { drop(stop.wait_for(|stopped| *stopped).await) }.boxed());
         Self { body, stop, ended: false }
     }
 
-    /// Returns the data of a stream that is available now, joined to one piece; `None` at its end.
+    /// Returns the data of a stream that is available now, joined to one piece until it has `MAX_PIECE` bytes; `None` at the
+    /// end of the stream.
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut piece = BytesMut::new();
         while !self.ended && piece.len() < MAX_PIECE {
@@ -132,8 +136,11 @@ impl http_body::Body for ResponseBody {
     type Data = Bytes;
     type Error = Never;
 
+    /// Returns the next data of the body; `None` at its end. A stream also ends if the server stops while no data is
+    /// available.
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Never>>> {
         let this = self.get_mut();
+        // Not a stream.
         if this.stop.is_none() {
             return Pin::new(&mut this.body).poll_frame(cx);
         }

@@ -26,7 +26,7 @@ pub(super) struct TimelineRow {
     /// The full text, for the tooltip and the filter.
     pub(super) full_text: String,
     pub(super) is_object: bool,
-    pub(super) marks: Vec<Marker>,
+    pub(super) markers: Vec<Marker>,
     pub(super) phases: Vec<Phase>,
     /// The reconcile passes of the object.
     pub(super) passes: Vec<PassSpan>,
@@ -58,7 +58,8 @@ pub(super) struct Chart {
 }
 
 impl Chart {
-    /// Arranges the entries of a timeline: one column and one line of the log for each, in the row of its subject.
+    /// Arranges the entries of a timeline. Each entry gets a column and a line of the log. Calls, events and passes also get
+    /// a marker in the row of their subject: the object that they concern, or its kind.
     pub(super) fn new(timeline: &Timeline) -> Self {
         let mut chart = Self::default();
         let subjects = Subjects::new(timeline);
@@ -67,22 +68,22 @@ impl Chart {
             let (class, text) = match &entry.event {
                 TimelineEvent::Call(call) => {
                     let subject = Subject::of_call(call);
-                    let mark = Marker::of_call(column, call, subject.is_object());
-                    let class = if mark.is_hit { "hit" } else { mark.outcome };
-                    rows.row_of(&subject).marks.push(mark);
+                    let marker = Marker::of_call(column, call, subject.is_object());
+                    let class = if marker.is_hit { "hit" } else { marker.outcome };
+                    rows.row_of(&subject).markers.push(marker);
                     (class, describe_call(call))
                 }
                 TimelineEvent::Event(event) => {
-                    let mark = Marker::of_event(column, event);
-                    let class = if mark.is_hit { "hit" } else { "neutral" };
+                    let marker = Marker::of_event(column, event);
+                    let class = if marker.is_hit { "hit" } else { "neutral" };
                     let row = rows.row_of(&subjects.of_event(event));
-                    row.marks.push(mark);
+                    row.markers.push(marker);
                     object_state::add_event(&mut row.phases, column, event);
                     (class, describe_event(event))
                 }
                 TimelineEvent::Pass(pass) => {
                     let row = rows.row_of(&Subject::of_pass(pass));
-                    row.marks.push(Marker::of_pass(column, pass));
+                    row.markers.push(Marker::of_pass(column, pass));
                     pass_span::add_entry(&mut row.passes, column, pass);
                     ("neutral", pass.to_string())
                 }
@@ -104,6 +105,7 @@ impl Chart {
                     ("note", text.clone())
                 }
             };
+            // A life is one process of the client; before the first one its number is 0.
             extend_spans(&mut chart.lives, column, || {
                 if entry.life == 0 { String::new() } else { entry.life.to_string() }
             });
@@ -111,6 +113,7 @@ impl Chart {
             chart.lines.push(LogLine { at: entry.at, life: entry.life, class, text });
         }
         let columns = chart.lines.len();
+        // Each chapter ends where the next one begins, the last one at the end of the timeline.
         let chapter_ends: Vec<usize> = chart.chapters.iter().skip(1).map(|next| next.from).chain([columns]).collect();
         chart.chapters.iter_mut().zip(chapter_ends).for_each(|(chapter, to)| chapter.to = to);
         rows.end_open_passes(columns);
@@ -125,7 +128,7 @@ pub(super) fn seconds(at: u64) -> String {
     format!("{}.{:03} s", at / 1000, at % 1000)
 }
 
-/// Extends the last span by a column if it has the same text; otherwise adds a new span.
+/// Adds a column with a text: extends the last span by the column if the span has this text; otherwise adds a new span.
 fn extend_spans(spans: &mut Vec<Span>, column: usize, text: impl FnOnce() -> String) {
     let text = text();
     match spans.last_mut() {
@@ -134,7 +137,7 @@ fn extend_spans(spans: &mut Vec<Span>, column: usize, text: impl FnOnce() -> Str
     }
 }
 
-/// The rows in the order of first use.
+/// The rows of a chart while it is built, in the order of first use. `indices` finds the row of a subject.
 struct TimelineRows<'a> {
     subjects: &'a Subjects,
     indices: HashMap<Subject, usize>,
@@ -154,7 +157,7 @@ impl TimelineRows<'_> {
         &mut self.rows[self.indices[subject]].1
     }
 
-    /// Creates the empty row of a subject.
+    /// Creates the empty row of a subject, labelled with the name of the object, or with the kind for a whole kind.
     fn new_row(&self, subject: &Subject) -> TimelineRow {
         let kind = self.subjects.kind_name(&subject.resource);
         let (label, full_text) = if subject.is_object() {
@@ -166,13 +169,13 @@ impl TimelineRows<'_> {
             label,
             full_text,
             is_object: subject.is_object(),
-            marks: Vec::new(),
+            markers: Vec::new(),
             phases: Vec::new(),
             passes: Vec::new(),
         }
     }
 
-    /// Ends the passes that are still open at a column.
+    /// Ends the passes that have no end yet at `column`, where the process was stopped or the timeline ends.
     fn end_open_passes(&mut self, column: usize) {
         self.rows.iter_mut().for_each(|(_, row)| pass_span::end_open(&mut row.passes, column));
     }

@@ -30,11 +30,11 @@ pub fn draw_timeline(id: &str, timeline: &Timeline) -> Markup {
 
 /// Draws the numbers of calls, events, passes, faults and stops, the filter and zoom controls, and the legend.
 fn draw_tools(chart: &Chart) -> Markup {
-    let marks = || chart.rows.iter().flat_map(|row| &row.marks);
-    let calls = marks().filter(|mark| !matches!(mark.class, "event" | "pass")).count();
-    let events = marks().filter(|mark| mark.class == "event").count();
+    let markers = || chart.rows.iter().flat_map(|row| &row.markers);
+    let calls = markers().filter(|marker| !matches!(marker.class, "event" | "pass")).count();
+    let events = markers().filter(|marker| marker.class == "event").count();
     let passes: usize = chart.rows.iter().map(|row| row.passes.len()).sum();
-    let hits = marks().filter(|mark| mark.is_hit).count();
+    let hits = markers().filter(|marker| marker.is_hit).count();
     html! {
         div.tools {
             span.count {
@@ -60,7 +60,7 @@ fn count(number: usize, noun: &str) -> String {
 
 /// Draws the legend of the markers and outcomes that the timeline contains.
 fn draw_legend(chart: &Chart) -> Markup {
-    let marks = || chart.rows.iter().flat_map(|row| &row.marks);
+    let markers = || chart.rows.iter().flat_map(|row| &row.markers);
     let example = |class: &'static str, outcome: &'static str| Marker {
         column: 0,
         sign: "P",
@@ -72,13 +72,13 @@ fn draw_legend(chart: &Chart) -> Markup {
         [("absent", "not found"), ("refused", "refused (4xx)"), ("failed", "failed (429, 5xx)"), ("lost", "no answer")];
     html! {
         ul.legend {
-            @for (sign, class, meaning) in SIGNS.iter().filter(|(sign, ..)| marks().any(|mark| mark.sign == *sign)) {
+            @for (sign, class, meaning) in SIGNS.iter().filter(|(sign, ..)| markers().any(|marker| marker.sign == *sign)) {
                 li { i class={ "m " (class) " done" } { (sign) } (meaning) }
             }
-            @for (outcome, meaning) in outcomes.iter().filter(|(outcome, _)| marks().any(|mark| mark.outcome == *outcome)) {
+            @for (outcome, meaning) in outcomes.iter().filter(|(outcome, _)| markers().any(|marker| marker.outcome == *outcome)) {
                 li { i class=(classes(&example("write", outcome))) { "P" } (meaning) }
             }
-            @if marks().any(|mark| mark.is_hit) {
+            @if markers().any(|marker| marker.is_hit) {
                 li { i class="m write done hit" { "P" } "hit by a fault" }
             }
             @if !chart.stops.is_empty() {
@@ -92,11 +92,12 @@ fn draw_legend(chart: &Chart) -> Markup {
 }
 
 /// Returns the CSS classes of a marker.
-fn classes(mark: &Marker) -> String {
-    format!("m {} {}{}", mark.class, mark.outcome, if mark.is_hit { " hit" } else { "" })
+fn classes(marker: &Marker) -> String {
+    format!("m {} {}{}", marker.class, marker.outcome, if marker.is_hit { " hit" } else { "" })
 }
 
-/// Draws the header with chapters, lives and times, and a row for each kind and object.
+/// Draws the header with chapters (notes of the test), lives (processes of the client) and times, and a row for each kind
+/// and object.
 fn draw_rows(id: &str, chart: &Chart) -> Markup {
     html! {
         div.chart tabindex="0" role="group" aria-label="lanes: a row for each object, a column for each entry" style={ "--n:" (chart.lines.len()) } {
@@ -128,17 +129,17 @@ fn draw_rows(id: &str, chart: &Chart) -> Markup {
     }
 }
 
-/// Returns the CSS variable with the column of an element.
+/// Returns the style that places an element at a column.
 fn position(column: usize) -> String {
     format!("--x:{column}")
 }
 
-/// Returns the CSS variables with the first column and the width of a range.
+/// Returns the style that places an element at the columns from `from` to before `to`, at least one column wide.
 fn extent(from: usize, to: usize) -> String {
     format!("--x:{from};--w:{}", to.saturating_sub(from).max(1))
 }
 
-/// Draws a row of the header: ranges of columns with their labels.
+/// Draws a row of the header with the label `label` and the CSS class `class`: ranges of columns with their texts.
 fn draw_spans(label: &str, class: &str, spans: &[Span]) -> Markup {
     html! {
         div class={ "row " (class) } {
@@ -163,9 +164,9 @@ fn draw_row(id: &str, chart: &Chart, row: &TimelineRow) -> Markup {
         div class=(class) data-words=(row.full_text) {
             span.label title=(row.full_text) { (row.label) }
             div.track {
-                @for mark in &row.marks {
-                    a class=(classes(mark)) style=(position(mark.column)) href={ "#" (id) "-" (mark.column) } tabindex="-1"
-                        title=(title(chart, mark.column)) { (mark.sign) }
+                @for marker in &row.markers {
+                    a class=(classes(marker)) style=(position(marker.column)) href={ "#" (id) "-" (marker.column) } tabindex="-1"
+                        title=(title(chart, marker.column)) { (marker.sign) }
                 }
                 @for pass in &row.passes {
                     span.passing style=(extent(pass.from, pass.to())) title=(pass.text) {}
@@ -183,14 +184,15 @@ fn title(chart: &Chart, column: usize) -> String {
     chart.lines.get(column).map(|line| format!("{}: {}", seconds(line.at), line.text)).unwrap_or_default()
 }
 
-/// Draws a phase of an object as a bar.
+/// Draws a phase of an object, in which its state stays the same, as a bar.
 fn draw_phase(phase: &Phase) -> Markup {
     html! {
         span class={ "phase " (phase.class) } style=(extent(phase.from, phase.to)) title=(phase.full_text) { b { (phase.label) } }
     }
 }
 
-/// Draws the states of the objects as a table, in the order of time. Draws nothing if there are none.
+/// Draws a table of the phases of all objects in the order of time: when which object entered which state. Draws nothing
+/// if no watch event reported a state.
 fn draw_states(chart: &Chart) -> Markup {
     let mut changes: Vec<(&TimelineRow, &Phase)> =
         chart.rows.iter().flat_map(|row| row.phases.iter().map(move |phase| (row, phase))).collect();
@@ -220,7 +222,7 @@ fn draw_states(chart: &Chart) -> Markup {
     }
 }
 
-/// Draws the log: one line for each entry.
+/// Draws the log: one line for each entry, with time, number of the process and text. The markers link to its lines.
 fn draw_log(id: &str, chart: &Chart) -> Markup {
     html! {
         details.words {

@@ -1,4 +1,4 @@
-//! Renders a whole HTML page.
+//! Renders a whole HTML page with its style and script, also for one timeline alone.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -37,7 +37,7 @@ pub fn document(title: &str, body: &Markup) -> String {
     page.into_string()
 }
 
-/// Renders a whole page with one timeline and an introduction above it.
+/// Renders a whole page with one timeline below a heading and the introduction `words`.
 #[must_use]
 pub fn alone(title: &str, words: &str, timeline: &Timeline) -> String {
     let body = html! {

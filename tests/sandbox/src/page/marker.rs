@@ -36,7 +36,8 @@ pub(super) const SIGNS: [(&str, &str, &str); 14] = [
 ];
 
 impl Marker {
-    /// Returns the marker of a call. `is_object` is whether its path names a single object.
+    /// Returns the marker of a call. `is_object` is whether its path names a single object. A lowercase method is a call
+    /// of a key-value store.
     pub(super) fn of_call(column: usize, call: &ObservedCall, is_object: bool) -> Self {
         let (sign, class) = match call.method.as_str() {
             "GET" | "watch" if call.is_watch() => ("W", "watch"),
@@ -70,7 +71,7 @@ impl Marker {
         Self { column, sign, class: "event", outcome: "done", is_hit: event.fault.is_some() }
     }
 
-    /// Returns the marker of the beginning, the end or the whole of a reconcile pass.
+    /// Returns the marker of an entry for a reconcile pass: for its beginning, its end, or both in one entry.
     pub(super) fn of_pass(column: usize, pass: &ObservedPass) -> Self {
         let sign = match pass.part {
             PassPhase::Beginning => "[",

@@ -27,7 +27,8 @@ struct ShownState {
     full_text: String,
 }
 
-/// Returns the state that an event reports; `None` if the object has no conditions.
+/// Returns the state that an event reports: deleted, being deleted, or the most important condition. `None` if the object
+/// exists and has no conditions.
 fn state_of(event: &ObservedEvent) -> Option<ShownState> {
     if event.type_ == "DELETED" {
         return Some(ShownState { class: "gone", label: "gone".to_owned(), full_text: "gone".to_owned() });
@@ -62,7 +63,7 @@ fn format_condition(condition: &ObservedCondition) -> String {
     if reason.is_empty() { format!("{type_}={status}") } else { format!("{type_}={status} ({reason})") }
 }
 
-/// Ends the last phase and adds the state that an event reports, if it is another one.
+/// Ends the last phase and adds a phase with the state that an event reports, if the state differs from the last one.
 pub(super) fn add_event(phases: &mut Vec<Phase>, column: usize, event: &ObservedEvent) {
     let Some(ShownState { class, label, full_text }) = state_of(event) else { return };
     // An object without conditions has no phases.
@@ -120,10 +121,10 @@ mod tests {
         add_event(&mut phases, 7, &event("MODIFIED", &[], true));
         add_event(&mut phases, 9, &event("DELETED", &[], true));
         extend_last(&mut phases, 12);
-        let seen: Vec<_> =
+        let actual: Vec<_> =
             phases.iter().map(|phase| (phase.from, phase.to, phase.class, phase.label.as_str())).collect();
         assert_eq!(
-            seen,
+            actual,
             [
                 (2, 5, "bad", "Provisioning"),
                 (5, 7, "good", "Available=True"),

@@ -20,7 +20,8 @@ impl PassSpan {
     }
 }
 
-/// Adds the beginning or the whole of a pass as a new span, or ends the span of the pass.
+/// Adds an entry for a pass: its beginning opens a new span, its end closes that span, and an entry for a whole pass adds
+/// a closed span of one column.
 pub(super) fn add_entry(passes: &mut Vec<PassSpan>, column: usize, pass: &ObservedPass) {
     let number = pass.number;
     let end = |outcome: &str| (Some(column + 1), format!("pass {number}: {outcome}"));
@@ -37,7 +38,7 @@ pub(super) fn add_entry(passes: &mut Vec<PassSpan>, column: usize, pass: &Observ
     passes.push(PassSpan { number, from: column, to, text });
 }
 
-/// Ends the open passes, as a stop of the process does.
+/// Ends the passes that have no end yet before `column`, because the process was stopped or the timeline ends.
 pub(super) fn end_open(passes: &mut [PassSpan], column: usize) {
     for pass in passes.iter_mut().filter(|pass| pass.to.is_none()) {
         (pass.to, pass.text) = (Some(column), format!("pass {} was cut short", pass.number));
@@ -50,7 +51,7 @@ mod tests {
 
     #[test]
     fn a_pass_reaches_from_its_beginning_to_its_end_or_to_a_stop() {
-        let part = |number: u64, part: PassPhase| ObservedPass {
+        let pass = |number: u64, part: PassPhase| ObservedPass {
             number,
             resource: "shops".into(),
             namespace: String::new(),
@@ -59,20 +60,20 @@ mod tests {
         };
         let outcome = || "done".to_owned();
         let mut passes = Vec::new();
-        add_entry(&mut passes, 1, &part(1, PassPhase::Beginning));
-        add_entry(&mut passes, 4, &part(1, PassPhase::End { outcome: outcome() }));
-        add_entry(&mut passes, 5, &part(2, PassPhase::Whole { outcome: outcome() }));
-        add_entry(&mut passes, 7, &part(3, PassPhase::Beginning));
+        add_entry(&mut passes, 1, &pass(1, PassPhase::Beginning));
+        add_entry(&mut passes, 4, &pass(1, PassPhase::End { outcome: outcome() }));
+        add_entry(&mut passes, 5, &pass(2, PassPhase::Whole { outcome: outcome() }));
+        add_entry(&mut passes, 7, &pass(3, PassPhase::Beginning));
         end_open(&mut passes, 9);
-        add_entry(&mut passes, 9, &part(4, PassPhase::Beginning));
+        add_entry(&mut passes, 9, &pass(4, PassPhase::Beginning));
         end_open(&mut passes, 12);
-        let seen: Vec<_> = passes.iter().map(|span| (span.from, span.to(), span.text.as_str())).collect();
+        let actual: Vec<_> = passes.iter().map(|span| (span.from, span.to(), span.text.as_str())).collect();
         let expected = [
             (1, 5, "pass 1: done"),
             (5, 6, "pass 2: done"),
             (7, 9, "pass 3 was cut short"),
             (9, 12, "pass 4 was cut short"),
         ];
-        assert_eq!(seen, expected);
+        assert_eq!(actual, expected);
     }
 }

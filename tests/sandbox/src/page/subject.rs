@@ -16,8 +16,8 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    /// Returns the subject of a call, from its path: an object, a kind, or the server for other paths. A call of a store concerns one of
-    /// its keys, or the store.
+    /// Returns the subject of a call, from its path: an object, a whole kind, or the server for other paths. For a call of a key-value
+    /// store, the name of the store stands for the kind, and the key for the name of the object.
     pub(super) fn of_call(call: &ObservedCall) -> Self {
         let path = call.path();
         if call.is_of_store() {
@@ -36,6 +36,7 @@ impl Subject {
             _ => return Self::default(),
         };
         let (namespace, rest) = match rest {
+            // A subresource of a Namespace, not a resource in it.
             ["namespaces", _, "status" | "finalize"] => ("", rest),
             ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (*namespace, rest),
             _ => ("", rest),
@@ -59,7 +60,7 @@ impl Subject {
         Self { resource: resource.clone(), namespace: namespace.clone(), name: name.clone() }
     }
 
-    /// Returns the whole kind of the subject.
+    /// Returns the subject that stands for the whole kind of this subject.
     pub(super) fn kind(&self) -> Self {
         Self { resource: self.resource.clone(), ..Self::default() }
     }
@@ -85,7 +86,7 @@ pub(super) struct Subjects {
 }
 
 impl Subjects {
-    /// Collects the resource of each watch, and from its events the kind of each resource.
+    /// Collects the resource of each watch from its call, and the kind of each resource from the events of its watches.
     pub(super) fn new(timeline: &Timeline) -> Self {
         let resources_of_watches: HashMap<u64, String> = timeline
             .calls()
@@ -105,8 +106,8 @@ impl Subjects {
         Self { resources_of_watches, kinds }
     }
 
-    /// Returns the subject of an event. The resource is that of its watch, or the kind if the timeline does not contain
-    /// the beginning of the watch.
+    /// Returns the object that an event concerns. Its resource is the resource of the watch, or the kind if the timeline
+    /// does not contain the call that began the watch.
     pub(super) fn of_event(&self, event: &ObservedEvent) -> Subject {
         let resource = self.resources_of_watches.get(&event.watch).cloned().unwrap_or_else(|| event.kind.clone());
         Subject::of_event(resource, event)

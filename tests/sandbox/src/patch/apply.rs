@@ -1,4 +1,4 @@
-//! Handles server-side apply requests (KEP-555).
+//! Handles server-side apply requests (KEP-555): parses the applied object, applies it, and reports conflicts.
 
 use serde_json::{Value, json};
 
@@ -79,19 +79,20 @@ pub(crate) fn check_applied(request: ResourceRequest<'_>, applied: &Value) -> Re
     if apply::has_managed_fields(applied) {
         return Err(Failure::bad_request("metadata.managedFields must be nil"));
     }
-    let faults = check::type_errors(Type::Root(kind.schema()), applied);
-    if faults.is_empty() {
+    let type_errors = check::type_errors(Type::Root(kind.schema()), applied);
+    if type_errors.is_empty() {
         return Ok(());
     }
-    let which = format_object(applied);
-    Err(error_without_reason(format!("failed to create typed patch object ({which}): {}", check::message(&faults))))
+    let object = format_object(applied);
+    let errors = check::message(&type_errors);
+    Err(error_without_reason(format!("failed to create typed patch object ({object}): {errors}")))
 }
 
 /// Returns the 500 error for an apply whose result can't be decoded. `why` is the message of Go's JSON decoder.
 fn decoding_error(applied: &Value, why: &str) -> Failure {
-    let (which, kind, why) = (format_object(applied), format_kind(applied), go::conversion_error(why));
+    let (object, kind, why) = (format_object(applied), format_kind(applied), go::conversion_error(why));
     let why = format!("unable to convert unstructured object to {kind}: {why}");
-    error_without_reason(format!("failed to convert new object ({which}) to proper version: {why}"))
+    error_without_reason(format!("failed to convert new object ({object}) to proper version: {why}"))
 }
 
 /// Formats the kind of an applied object as Go does: `/v1, Kind=Secret`.
@@ -106,10 +107,11 @@ fn format_object(applied: &Value) -> String {
     format!("{}/{}; {}", object::namespace(applied), object::name(applied), format_kind(applied))
 }
 
-/// Retries an apply by kubectl without conflicts about the fields that kubectl set by client-side apply.
+/// Migrates an object from client-side to server-side apply: forces the apply of the manager `kubectl` if all conflicts
+/// are about fields that still have the values of the last client-side apply, which an annotation contains.
 ///
 /// # Errors
-/// Returns the conflicts that are left.
+/// Returns the conflicts about other fields.
 fn take_over_client_side_fields(
     request: ResourceRequest<'_>,
     live: Option<&Value>,
@@ -122,6 +124,7 @@ fn take_over_client_side_fields(
     if object::text(&last, &["apiVersion"]) != request.kind.api_version() {
         return Err(conflicts);
     }
+    // The fields of the last client-side apply that still have its values.
     let unchanged = apply::unchanged_fields(request, &last, live);
     let mut remaining = conflicts;
     for owned in remaining.values_mut() {
@@ -131,7 +134,8 @@ fn take_over_client_side_fields(
     if remaining.is_empty() { apply::apply(request, Some(live), applied, name, true) } else { Err(remaining) }
 }
 
-/// Sets the annotation of client-side apply to the applied object, so that a client can return to client-side apply.
+/// Sets the annotation of client-side apply to the JSON of the applied object (without this annotation itself), so that a
+/// client can return to client-side apply.
 fn update_last_applied(result: &mut Value, applied: &Value) {
     let mut applied = applied.clone();
     if let Some(annotations) = applied.pointer_mut("/metadata/annotations").and_then(Value::as_object_mut) {
@@ -148,7 +152,8 @@ fn last_applied(object: &Value) -> &str {
     object::text(object, &["metadata", "annotations", LAST_APPLIED])
 }
 
-/// Parses YAML. The last value of a duplicate key wins, unless the client requests strict validation.
+/// Parses YAML, and returns warnings about duplicate keys, whose last value wins. Returns an error instead if the client
+/// requests strict validation, and no warnings if it requests to ignore duplicates.
 fn parse_yaml(request: ResourceRequest<'_>, body: &[u8]) -> Result<(Value, Vec<String>), Failure> {
     let parse_leniently =
         |error: &serde_saphyr::Error| match serde_saphyr::from_slice_with_options::<Value>(body, last_key_wins()) {
@@ -190,7 +195,7 @@ fn duplicate_key_warnings(error: &serde_saphyr::Error) -> Vec<String> {
     }
 }
 
-/// Returns the first line of an error's message, without its position.
+/// Returns the first line of a parse error's message, without the position in the text that precedes it.
 fn message_without_position(error: &serde_saphyr::Error) -> String {
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
@@ -203,18 +208,18 @@ fn message_without_position(error: &serde_saphyr::Error) -> String {
 
 /// Returns the 409 error that lists the conflicting fields and their managers.
 fn conflict_error(request: ResourceRequest<'_>, conflicts: &Conflicts) -> Failure {
-    // A scale is an object of its own, with its own version and path.
-    let scale = request.subresource == Some("scale");
-    let version = |owned: &VersionedSet| if scale { SCALE.to_owned() } else { owned.api_version.clone() };
-    let paths_of = |owned: &VersionedSet| if scale { vec![".spec.replicas".to_owned()] } else { owned.set.paths() };
-    let mut by_key: Vec<_> = conflicts.iter().map(|(manager, owned)| (manager.sort_key(), manager, owned)).collect();
-    by_key.sort_by(|(a, ..), (b, ..)| a.cmp(b));
-    let paths: Vec<_> =
-        by_key.iter().map(|(_, manager, owned)| (format_manager(manager, &version(owned)), paths_of(owned))).collect();
-    let count = paths.iter().map(|(_, paths)| paths.len()).sum::<usize>();
+    // A client of the `scale` subresource sees a `Scale`, with its own API version and path of the replicas.
+    let is_scale = request.subresource == Some("scale");
+    let version = |owned: &VersionedSet| if is_scale { SCALE.to_owned() } else { owned.api_version.clone() };
+    let paths_of = |owned: &VersionedSet| if is_scale { vec![".spec.replicas".to_owned()] } else { owned.set.paths() };
+    let mut sorted: Vec<_> = conflicts.iter().map(|(manager, owned)| (manager.sort_key(), manager, owned)).collect();
+    sorted.sort_by(|(a, ..), (b, ..)| a.cmp(b));
+    let paths_by_manager: Vec<_> =
+        sorted.iter().map(|(_, manager, owned)| (format_manager(manager, &version(owned)), paths_of(owned))).collect();
+    let count = paths_by_manager.iter().map(|(_, paths)| paths.len()).sum::<usize>();
     let cause = |who: &str, path: &String| json!({"reason": "FieldManagerConflict", "message": format!("conflict with {who}"), "field": path});
-    let causes = paths.iter().flat_map(|(who, paths)| paths.iter().map(move |path| cause(who, path)));
-    let message = match &paths[..] {
+    let causes = paths_by_manager.iter().flat_map(|(who, paths)| paths.iter().map(move |path| cause(who, path)));
+    let message = match &paths_by_manager[..] {
         [(who, paths)] if count == 1 => {
             format!("Apply failed with 1 conflict: conflict with {who}: {}", paths.concat())
         }
@@ -230,7 +235,7 @@ fn conflict_error(request: ResourceRequest<'_>, conflicts: &Conflicts) -> Failur
     failure.with_causes(causes.collect())
 }
 
-/// Formats a manager as in a conflict message.
+/// Formats a manager as in a conflict message: `"NAME" with subresource "status" using v1`. `version` is the API version.
 fn format_manager(manager: &Manager, version: &str) -> String {
     let mut text = format!("{:?}", manager.name);
     if !manager.subresource.is_empty() {

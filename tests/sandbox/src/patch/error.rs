@@ -17,7 +17,7 @@ pub(super) fn wrong_json_type(value: &Value, go_type: &str) -> Failure {
     ))
 }
 
-/// Returns the 422 error for a patch that can't be applied to the object. Like in Kubernetes, its message says no more.
+/// Returns the 422 error for a patch that can't be applied to the object. Its message gives no reason, as in Kubernetes.
 pub(super) fn unprocessable_patch() -> Failure {
     Failure::unprocessable("the server rejected our request due to an error in our request")
 }

@@ -15,7 +15,7 @@ pub(crate) struct JsonPatch {
 }
 
 impl JsonPatch {
-    /// Parses a patch, and returns warnings about unknown and duplicate fields.
+    /// Parses a patch, and returns warnings about unknown and duplicate fields. `null` is a patch without operations.
     ///
     /// # Errors
     /// Fails if the body is no list of operations, or has too many operations.
@@ -60,22 +60,22 @@ impl JsonPatch {
 
 /// Applies an operation of a JSON patch; `None` if it is invalid, its path does not exist, or its test fails.
 fn apply_operation(operation: &Map<String, Value>, object: &mut Value) -> Option<()> {
-    let path = |key: &str| operation.get(key).and_then(Value::as_str).map(Pointer::of);
+    let pointer = |key: &str| operation.get(key).and_then(Value::as_str).map(Pointer::of);
     // An operation without a value sets null.
     let value = operation.get("value").cloned().unwrap_or_default();
     match operation.get("op").and_then(Value::as_str)? {
-        "add" => path("path")?.add(object, value),
-        "remove" => path("path")?.remove(object).map(drop),
-        "replace" => path("path")?.replace(object, value),
+        "add" => pointer("path")?.add(object, value),
+        "remove" => pointer("path")?.remove(object).map(drop),
+        "replace" => pointer("path")?.replace(object, value),
         "move" => {
-            let moved = path("from")?.remove(object)?;
-            path("path")?.add(object, moved)
+            let moved = pointer("from")?.remove(object)?;
+            pointer("path")?.add(object, moved)
         }
         "copy" => {
-            let copied = path("from")?.get(object)?.clone();
-            path("path")?.add(object, copied)
+            let copied = pointer("from")?.get(object)?.clone();
+            pointer("path")?.add(object, copied)
         }
-        "test" => (*path("path")?.get(object)? == value).then_some(()),
+        "test" => (*pointer("path")?.get(object)? == value).then_some(()),
         _ => None,
     }
 }
@@ -85,8 +85,8 @@ struct Pointer {
     segments: Vec<String>,
 }
 
-/// The value of a missing key.
-static NOTHING: Value = Value::Null;
+/// The value that a test and a copy find at a missing key.
+static MISSING: Value = Value::Null;
 
 impl Pointer {
     /// Parses a pointer and decodes its escapes.
@@ -95,7 +95,8 @@ impl Pointer {
         Self { segments: segments.collect() }
     }
 
-    /// Returns the container of the target, and the key of the target in it; `None` if there is no container.
+    /// Returns the object or list that contains the target of the pointer, and the key or index of the target in it; `None`
+    /// if there is no such container.
     fn container<'a>(&self, object: &'a mut Value) -> Option<(&'a mut Value, &str)> {
         let (key, parents) = self.segments.split_last()?;
         let mut container = object;
@@ -119,6 +120,7 @@ impl Pointer {
             Value::Object(map) => drop(map.insert(key.to_owned(), value)),
             Value::Array(items) if key == "-" => items.push(value),
             Value::Array(items) => {
+                // An item can also be added after the last, so there is one more position than items.
                 let index = parse_index(key, items.len() + 1).filter(|index| *index <= items.len())?;
                 items.insert(index, value);
             }
@@ -140,8 +142,10 @@ impl Pointer {
         }
     }
 
-    /// Replaces the target; `None` if that is not possible. Unlike in RFC 6902, a missing key of an object is added.
+    /// Replaces the target; `None` if its container or list item doesn't exist, or if a scalar would replace the whole
+    /// object. Unlike in RFC 6902, a missing key of an object is added.
     fn replace(&self, object: &mut Value, value: Value) -> Option<()> {
+        // The empty pointer is the whole object.
         if self.segments.is_empty() {
             let is_container = value.is_object() || value.is_array();
             *object = value;
@@ -166,7 +170,7 @@ impl Pointer {
         }
         let (container, key) = self.container(object)?;
         match container {
-            Value::Object(map) => Some(map.get(key).unwrap_or(&NOTHING)),
+            Value::Object(map) => Some(map.get(key).unwrap_or(&MISSING)),
             Value::Array(items) => items.get(parse_index(key, items.len())?),
             _ => None,
         }
@@ -186,6 +190,7 @@ mod tests {
 
     use super::*;
 
+    /// Applies a patch to an object with a map and a list; `None` if the patch is refused.
     fn patched(patch: &Value) -> Option<Value> {
         let mut object = json!({"data": {"a": "1"}, "list": [1, 2, 3]});
         let (patch, _) = JsonPatch::of(patch.to_string().as_bytes()).unwrap();

@@ -35,7 +35,7 @@ impl Media {
     }
 }
 
-/// Returns the 415 error with the message of the real server, which is another one for custom resources.
+/// Returns the 415 error with the message of kube-apiserver, which differs between built-in and custom resources.
 fn unsupported_media_type(is_custom: bool) -> Failure {
     if is_custom {
         let supported = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";

@@ -32,10 +32,10 @@ pub(crate) enum Patch {
 }
 
 impl Patch {
-    /// Parses the patch of a request; also returns the warnings for the client.
+    /// Parses the body of a request as a patch of type `media`; also returns the warnings for the client.
     ///
     /// # Errors
-    /// Fails if the body is no such patch.
+    /// Fails if the body is not a patch of this type.
     pub(crate) fn read(request: ResourceRequest<'_>, media: Media) -> Result<(Self, Vec<String>), Failure> {
         let body = &request.call.body;
         match media {
@@ -95,7 +95,8 @@ impl Patch {
         }
     }
 
-    /// Checks that the fields of the patched object have the types of its kind.
+    /// Checks that the fields of the patched object have the types that the schema of the kind declares. `old` is the
+    /// object before the patch, for the error message.
     fn check_types(&self, request: ResourceRequest<'_>, new: &Value, old: &Value) -> Result<(), Failure> {
         if !new.is_object() {
             return Err(unprocessable_patch());
@@ -105,7 +106,8 @@ impl Patch {
         Err(self.decoding_error(new, old, &why))
     }
 
-    /// Returns the 422 error for a patched object that can't be decoded.
+    /// Returns the 422 error for a patched object that can't be decoded. Its message quotes the patch if it is a strategic
+    /// merge patch, else the patched object.
     pub(crate) fn decoding_error(&self, new: &Value, old: &Value, why: &str) -> Failure {
         let value = match self {
             Self::Strategic(patch) => go::format_value(&Value::Object(patch.clone())),

@@ -10,7 +10,8 @@ use crate::{
 /// The maximum length of a manager's name, in bytes.
 const MAX_MANAGER_LENGTH: usize = 128;
 
-/// Checks that only an apply uses `force`, and that an apply has a field manager (upstream: `ValidatePatchOptions`).
+/// Checks the query parameters of a patch: only an apply may use `force`, an apply needs a field manager, and the name of
+/// the manager must be valid (upstream: `ValidatePatchOptions`).
 pub(super) fn check_options(call: &Call, is_apply: bool) -> Result<(), Failure> {
     let manager = call.options.field_manager.as_deref();
     let mut causes = Vec::new();
@@ -25,21 +26,22 @@ pub(super) fn check_options(call: &Call, is_apply: bool) -> Result<(), Failure> 
     if causes.is_empty() { Ok(()) } else { Err(invalid_options("PatchOptions", &causes)) }
 }
 
-/// Checks the field manager of a write other than a patch. `options` is the type of its options, such as
+/// Checks the field manager of a write other than a patch. `options_kind` is the kind that the error names, such as
 /// `CreateOptions`.
-pub(crate) fn check_manager(call: &Call, options: &str) -> Result<(), Failure> {
-    let fault = call.options.field_manager.as_deref().and_then(manager_violation);
-    fault.map_or(Ok(()), |fault| Err(invalid_options(options, &[fault])))
+pub(crate) fn check_manager(call: &Call, options_kind: &str) -> Result<(), Failure> {
+    let cause = call.options.field_manager.as_deref().and_then(manager_violation);
+    cause.map_or(Ok(()), |cause| Err(invalid_options(options_kind, &[cause])))
 }
 
-/// Returns the error about the name of a manager; `None` if it is valid (upstream: `ValidateFieldManager`).
+/// Returns the error about the name of a manager that is too long or has a control character; `None` if the name is valid
+/// (upstream: `ValidateFieldManager`).
 fn manager_violation(manager: &str) -> Option<Cause> {
     if manager.len() > MAX_MANAGER_LENGTH {
         let message = format!("Too long: may not be more than {MAX_MANAGER_LENGTH} bytes");
         return Some(Cause { reason: "FieldValueTooLong", message, field: "fieldManager".into() });
     }
-    let (at, letter) = manager.char_indices().find(|(_, letter)| letter.is_control())?;
-    let why = format!("invalid character U+{:04X} (at position {at})", letter as u32);
+    let (position, letter) = manager.char_indices().find(|(_, letter)| letter.is_control())?;
+    let why = format!("invalid character U+{:04X} (at position {position})", letter as u32);
     let escaped: String = manager
         .chars()
         .map(|letter| match letter {
@@ -55,7 +57,7 @@ fn manager_violation(manager: &str) -> Option<Cause> {
     Some(Cause { reason: "FieldValueInvalid", message, field: "fieldManager".into() })
 }
 
-/// Returns the 422 error about options of a kind.
+/// Returns the 422 error about invalid query parameters. `kind` is the kind of the options, such as `PatchOptions`.
 fn invalid_options(kind: &str, causes: &[Cause]) -> Failure {
     let messages: Vec<_> = causes.iter().map(|cause| format!("{}: {}", cause.field, cause.message)).collect();
     let messages = if messages.len() == 1 { messages.concat() } else { format!("[{}]", messages.join(", ")) };

@@ -19,7 +19,8 @@ const ORDER: &str = "$setElementOrder/";
 /// The prefix of the directive that deletes items from a list of scalars.
 const DELETE: &str = "$deleteFromPrimitiveList/";
 
-/// Merges a patch into an object. Without a schema, lists are replaced.
+/// Merges a patch into an object. The directive `$patch` replaces or clears the object instead. Without a schema, the
+/// lists of the patch replace those of the object.
 ///
 /// # Errors
 /// Fails if a directive is invalid or a list item lacks its merge key.
@@ -55,7 +56,7 @@ fn merge_field(schema: Option<&Schema>, object: &mut JsonObject, key: String, pa
         (_, Value::Null) => {
             object.remove(&key);
         }
-        // Kubernetes has only one map that a patch replaces.
+        // A patch merges a map, except for one field of Kubernetes.
         (Some(Value::Object(live)), Value::Object(patch)) if !is_replaced(schema, &key) => {
             merge(field, live, patch)?;
         }
@@ -64,6 +65,7 @@ fn merge_field(schema: Option<&Schema>, object: &mut JsonObject, key: String, pa
             let merge = list.and_then(|list| list.merge.as_ref());
             *live = merge_list(list.map(|list| &*list.items), merge, std::mem::take(live), patch)?;
         }
+        // The object has no such field, or a value of another type.
         (_, mut patch) => {
             discard_nulls(&mut patch);
             match without_directives(patch) {
@@ -80,10 +82,10 @@ fn is_replaced(schema: Option<&Schema>, key: &str) -> bool {
     key == "selector" && schema.is_some_and(|schema| schema.field("unhealthyPodEvictionPolicy").is_some())
 }
 
-/// Handles `$retainKeys`: removes the fields that it does not name.
+/// Handles `$retainKeys`, a list of field names: removes all other fields from the object.
 ///
 /// # Errors
-/// Fails if it is no list or the patch sets other fields.
+/// Fails if the directive is no list, or if the patch sets a field that the directive does not list.
 fn retain_keys(object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Failure> {
     let Some(retained) = patch.remove(RETAIN_KEYS) else { return Ok(()) };
     let invalid = || Failure::bad_request("invalid patch format of retainKeys");
@@ -97,8 +99,8 @@ fn retain_keys(object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Fa
     Ok(())
 }
 
-/// Handles `$setElementOrder/LIST`: removes both lists from the patch, merges them into the object, and sorts the
-/// result in that order.
+/// Handles each `$setElementOrder/LIST` of the patch: removes the directive and `LIST` from the patch, merges `LIST` into
+/// the object, and sorts the merged list in the order that the directive gives.
 fn order_lists(schema: Option<&Schema>, object: &mut JsonObject, patch: &mut JsonObject) -> Result<(), Failure> {
     let keys: Vec<_> = patch.keys().filter(|key| key.starts_with(ORDER)).cloned().collect();
     for key in keys {
@@ -137,6 +139,7 @@ fn order_lists(schema: Option<&Schema>, object: &mut JsonObject, patch: &mut Jso
 fn check_order(merge_key: Option<&str>, patch_items: &[Value], order: &[Value]) -> Result<(), Failure> {
     let mut remaining = order.iter();
     let plain_items = patch_items.iter().filter(|item| item.get(DIRECTIVE).is_none());
+    // Each search for an item continues behind the previous item, so a wrong order finds nothing.
     if order.is_empty()
         || plain_items.into_iter().all(|item| remaining.any(|other| is_same_item(merge_key, item, other)))
     {
@@ -158,8 +161,10 @@ fn delete_from_list(object: &mut JsonObject, list: &str, deleted: &Value) -> Res
     Ok(())
 }
 
-/// Merges a list of the patch into a list of the object: by the merge key of the items, with the directives `delete`
-/// and `replace`, or as a set of values. Without a merge strategy, the patch replaces the list.
+/// Merges a list of the patch into the list `live` of the object. With a merge key, merges the items of the same key; the
+/// directive `$patch: delete` in an item of the patch deletes the item of its key, and `$patch: replace` replaces the whole
+/// list by the other items of the patch. With a merge strategy without a key, adds missing values. Without a merge
+/// strategy, the patch replaces the list.
 fn merge_list(
     items: Option<&Schema>,
     strategy: Option<&Merge>,
@@ -174,7 +179,7 @@ fn merge_list(
         return Ok(order_items(None, result, &patch, &live));
     };
     let mut merged_items = Vec::new();
-    let mut replaced = false;
+    let mut replaces_list = false;
     for item in patch {
         match item.get(DIRECTIVE).and_then(Value::as_str) {
             None if item.get(DIRECTIVE).is_none() => merged_items.push(item),
@@ -182,11 +187,11 @@ fn merge_list(
                 let deleted = item.get(key).ok_or_else(|| missing_key(&item, key))?;
                 result.retain(|live| live.get(key) != Some(deleted));
             }
-            Some("replace") => replaced = true,
+            Some("replace") => replaces_list = true,
             _ => return Err(unknown_directive(&item[DIRECTIVE], &item)),
         }
     }
-    if replaced {
+    if replaces_list {
         return Ok(merged_items);
     }
     for item in &merged_items {
@@ -202,8 +207,9 @@ fn merge_list(
     Ok(order_items(merge_key, result, &merged_items, &live))
 }
 
-/// Orders a merged list: items of the patch in its order, the others in the order of the server, interleaved by their
-/// positions on the server (upstream: `mergeSortedSlice`).
+/// Orders the items of a merged list (upstream: `mergeSortedSlice`). Items of `patch` keep the order of the patch, and all
+/// other items keep the order of `server`, the list before the patch. An item that is not in the patch comes before the
+/// next item of the patch if it preceded that item on the server.
 fn order_items(merge_key: Option<&str>, items: Vec<Value>, patch: &[Value], server: &[Value]) -> Vec<Value> {
     let position = |order: &[Value], item: &Value| order.iter().position(|other| is_same_item(merge_key, item, other));
     let (mut in_patch, mut not_in_patch): (Vec<_>, Vec<_>) =
@@ -213,11 +219,11 @@ fn order_items(merge_key: Option<&str>, items: Vec<Value>, patch: &[Value], serv
     let (mut in_patch, mut not_in_patch) = (in_patch.into_iter().peekable(), not_in_patch.into_iter().peekable());
     let mut merged = Vec::new();
     while let (Some(patch_item), Some(other_item)) = (in_patch.peek(), not_in_patch.peek()) {
-        let first = match (position(server, other_item), position(server, patch_item)) {
+        let other_precedes = match (position(server, other_item), position(server, patch_item)) {
             (Some(other_item), Some(patch_item)) => other_item < patch_item,
             _ => false,
         };
-        merged.extend(if first { not_in_patch.next() } else { in_patch.next() });
+        merged.extend(if other_precedes { not_in_patch.next() } else { in_patch.next() });
     }
     merged.extend(in_patch);
     merged.extend(not_in_patch);
@@ -232,13 +238,13 @@ fn is_same_item(merge_key: Option<&str>, item: &Value, other: &Value) -> bool {
     }
 }
 
-/// Returns a new value of a patch without directives; `None` if it is only a directive.
+/// Returns a value that a patch adds without the maps that contain a `$patch` directive; `None` if the value is such a map.
 fn without_directives(value: Value) -> Option<Value> {
     match value {
         Value::Object(map) if map.contains_key(DIRECTIVE) => None,
         Value::Object(map) => {
-            let kept = map.into_iter().filter_map(|(key, value)| Some((key, without_directives(value)?)));
-            Some(Value::Object(kept.collect()))
+            let fields = map.into_iter().filter_map(|(key, value)| Some((key, without_directives(value)?)));
+            Some(Value::Object(fields.collect()))
         }
         Value::Array(items) => Some(Value::Array(items.into_iter().filter_map(without_directives).collect())),
         scalar => Some(scalar),

@@ -54,7 +54,8 @@ struct VersionedDefinition {
     definition: &'static Definition,
 }
 
-/// Indexes the definitions by the kinds in their `x-kubernetes-group-version-kind`.
+/// Returns the definitions by the kinds in their extension `x-kubernetes-group-version-kind`, which lists group, version and
+/// kind. A definition without the extension belongs to no kind.
 fn index_by_kind() -> ByKind {
     #[derive(serde::Deserialize)]
     struct GroupVersionKind {
@@ -80,15 +81,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lines_of_the_table_are_what_its_json_says() {
-        let read: HashMap<&str, Value> = serde_json::from_str(TEXT).unwrap();
-        assert_eq!(table_lines().count(), read.len());
+    fn the_lines_of_the_table_match_its_json() {
+        let parsed: HashMap<&str, Value> = serde_json::from_str(TEXT).unwrap();
+        assert_eq!(table_lines().count(), parsed.len());
         for (name, text) in table_lines() {
             let value: Value = serde_json::from_str(text).unwrap();
-            assert_eq!(value, read[name]);
-            for named in value["x-kubernetes-group-version-kind"].as_array().into_iter().flatten() {
-                let part = |at: &str| named[at].as_str().unwrap();
-                assert!(of_kind(part("group"), part("version"), part("kind")).is_some(), "{named}");
+            assert_eq!(value, parsed[name]);
+            for gvk in value["x-kubernetes-group-version-kind"].as_array().into_iter().flatten() {
+                let field = |key: &str| gvk[key].as_str().unwrap();
+                assert!(of_kind(field("group"), field("version"), field("kind")).is_some(), "{gvk}");
             }
         }
     }

@@ -22,8 +22,8 @@ pub(crate) fn check_definition(version: &Value, field_path: &str) -> Vec<Cause> 
     opgen_schema::check(version, field_path, options).into_iter().map(|violation| violation.cause).collect()
 }
 
-/// Validates a custom resource against its schema and its CEL rules. `subresource` is the written subresource; `None`
-/// if the object itself is written.
+/// Validates a custom resource against its schema, and against its CEL rules if its structure is right. `subresource` is
+/// the written subresource; `None` if the object itself is written. Returns the errors; none if the object is valid.
 pub(crate) fn validate(kind: &Kind, new: &Value, old: Option<&Value>, subresource: Option<&str>) -> Vec<Cause> {
     let (Some(custom), Some(keywords)) = (kind.custom(), kind.schema().keywords.as_deref()) else { return Vec::new() };
     let is_status = subresource == Some("status");

@@ -7,7 +7,7 @@ use super::{Definition, Fields, List, ListKind, Merge, OtherFields, Scalar, Sche
 /// Returns the definition that a `$ref` names; `None` if there is none.
 type Lookup = fn(&str) -> Option<&'static Definition>;
 
-/// Parses a schema. A schema of an unknown type becomes [`Shape::Any`].
+/// Parses a schema. A schema of an unknown type becomes [`Shape::Any`]. `lookup` finds the definition of a `$ref`.
 pub(crate) fn parse(schema: &Value, lookup: Lookup) -> Schema {
     Schema {
         shape: parse_shape(schema, lookup),
@@ -17,7 +17,7 @@ pub(crate) fn parse(schema: &Value, lookup: Lookup) -> Schema {
     }
 }
 
-/// Parses the type of a schema, or the reference to a definition.
+/// Parses the type of a schema, or its reference to a definition, which is not resolved unless it is granular.
 fn parse_shape(schema: &Value, lookup: Lookup) -> Shape {
     if let Some(name) = schema["$ref"].as_str() {
         let Some(definition) = lookup(name) else { return Shape::Any };
@@ -43,7 +43,8 @@ fn parse_shape(schema: &Value, lookup: Lookup) -> Shape {
     }
 }
 
-/// Parses a reference to an atomic definition whose fields are merged one by one in this place.
+/// Parses a reference with the map type `granular`: the shape of the definition without its own map type, so that
+/// server-side apply merges the fields of an atomic definition one by one where it is referred to so.
 fn parse_granular(definition: &'static Definition, lookup: Lookup) -> Shape {
     let mut schema: Value = serde_json::from_str(definition.text).unwrap_or_default();
     if let Value::Object(keywords) = &mut schema {
@@ -67,7 +68,7 @@ fn parse_object(schema: &Value, lookup: Lookup) -> Shape {
     Shape::Object(fields)
 }
 
-/// Parses the rule for fields that `properties` doesn't name.
+/// Returns what a schema allows for fields that `properties` doesn't name: any value, values of one schema, or nothing.
 fn parse_other_fields(schema: &Value, lookup: Lookup) -> OtherFields {
     if schema["x-kubernetes-preserve-unknown-fields"] == true {
         return OtherFields::Kept;

@@ -1,4 +1,4 @@
-//! Persists the store in a file; a write is on disk before its request is answered.
+//! Persists the changes of the store in a data file (redb), in batches on a thread of its own.
 
 use std::{
     io,
@@ -66,8 +66,8 @@ pub(super) struct OpenedJournal {
 }
 
 impl Journal {
-    /// Opens or creates a file. A new file gets the key that `key` creates. Returns an error if the path is not a regular
-    /// file or the file cannot be read.
+    /// Opens or creates a data file. A new file gets the signing key that `key` creates. Returns an error if the path is not
+    /// a regular file or the file cannot be read.
     pub(super) fn open(path: &Path, key: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<OpenedJournal> {
         if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
@@ -75,7 +75,8 @@ impl Journal {
         Self::start(Database::create(path).map_err(io::Error::other)?, key)
     }
 
-    /// Reads an open database and starts the thread that writes to it.
+    /// Reads the contents and the signing key of an open database, and starts the thread that writes changes to it. A
+    /// database without a key gets the key that `key` creates.
     pub(super) fn start(database: Database, key: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<OpenedJournal> {
         let contents = read_contents(&database).map_err(|error| io::Error::other(*error))?;
         let key = match read_key(&database).map_err(|error| io::Error::other(*error))? {
@@ -91,12 +92,12 @@ impl Journal {
         Ok(OpenedJournal { journal, contents, key })
     }
 
-    /// Queues a change. Changes must come in the order of their versions.
+    /// Queues a change for the writer thread. Changes must come in the order of their versions.
     pub(super) fn append(&self, version: u64, group_resource: &Arc<str>, key: String, object: Option<Arc<Stored>>) {
         let entry = JournalEntry { version, group_resource: group_resource.clone(), key, object };
         let Some(sender) = &self.sender else { return };
         let sent = sender.lock().unwrap_or_else(PoisonError::into_inner).send(entry);
-        // If the writer is gone, the wait for the change fails.
+        // The send fails if the writer thread has ended; then `complete_version` reports an error to those who wait.
         drop(sent);
     }
 
@@ -107,8 +108,9 @@ impl Journal {
 }
 
 impl Drop for Journal {
-    /// Waits until everything is in the file and the file is closed.
+    /// Waits until all queued changes are in the file and the file is closed.
     fn drop(&mut self) {
+        // The thread ends after it has written the rest of the closed queue.
         self.sender = None;
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
@@ -133,7 +135,7 @@ fn write_batches(database: &Database, entries: &Receiver<JournalEntry>, complete
     }
 }
 
-/// Writes a batch of changes and the version of the last one in a transaction.
+/// Writes a batch of changes and `version`, the version of the last change, in one transaction.
 fn write_batch(database: &Database, batch: &[JournalEntry], version: u64) -> Result<(), Box<redb::Error>> {
     let transaction = database.begin_write().map_err(boxed)?;
     {
@@ -150,7 +152,7 @@ fn write_batch(database: &Database, batch: &[JournalEntry], version: u64) -> Res
     transaction.commit().map_err(boxed)
 }
 
-/// Reads all objects and the version; `None` if the file is new.
+/// Reads all objects and the version of the last write from the file; `None` if the file is new.
 fn read_contents(database: &Database) -> Result<Option<FileContents>, Box<redb::Error>> {
     let transaction = database.begin_read().map_err(boxed)?;
     let table = match transaction.open_table(VERSION) {

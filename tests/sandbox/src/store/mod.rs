@@ -24,7 +24,7 @@ mod resource_store;
 mod stored;
 mod text;
 
-/// All objects under one sequence of versions.
+/// All objects. Each write gets the next version (`resourceVersion`) of one sequence.
 #[derive(Debug)]
 pub(crate) struct Store {
     state: Mutex<StoreState>,
@@ -81,6 +81,8 @@ impl Store {
     /// The version of an empty store.
     pub(crate) const FIRST: u64 = 1;
 
+    /// Creates an empty store without a data file. `history` is the maximum number of changes in the history of each group
+    /// resource.
     pub(crate) fn new(history: usize) -> Self {
         let state =
             StoreState { version: Self::FIRST, compacted: 0, file: File::None, group_resources: BTreeMap::new() };
@@ -92,8 +94,8 @@ impl Store {
         self.version() == Self::FIRST
     }
 
-    /// Adds objects that already have their uids and versions, without the checks of a write, and records them as added. Their
-    /// versions must ascend. A new store gets its first objects so.
+    /// Adds the first objects of a new store, which already have their uids and versions, without the checks of a write, and
+    /// records them as added. Their versions must ascend.
     pub(crate) fn load(&self, objects: impl Iterator<Item = (Arc<str>, Stored)>) {
         let mut state = self.state();
         for (group_resource, object) in objects {
@@ -106,13 +108,13 @@ impl Store {
         }
     }
 
-    /// Loads a data file, persists all further writes there, and returns the signing key in it. A new file gets the key
-    /// that `key` creates. The store must be new.
+    /// Loads the objects of a data file, persists all further writes in the file, and returns its signing key. A new file
+    /// gets the key that `key` creates. The store must be new.
     pub(crate) fn open_file(&self, path: &Path, key: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<Vec<u8>> {
         Ok(self.load_journal(Journal::open(path, key)?))
     }
 
-    /// Loads the objects of a data file, persists all further writes there, and returns the signing key in it.
+    /// Loads the objects of an opened data file, persists all further writes in the file, and returns its signing key.
     fn load_journal(&self, OpenedJournal { journal, contents, key }: OpenedJournal) -> Vec<u8> {
         let mut objects = Vec::new();
         let mut state = self.state();
@@ -128,12 +130,13 @@ impl Store {
         }
         state.file = File::Open(journal);
         drop(state);
-        // The file contains no history.
+        // The file contains no history, so a watch can't start from an earlier version.
         self.compact();
         key
     }
 
-    /// Returns a new store with the objects that this one had at a version. Its own last version is `latest`, and it has no history.
+    /// Returns a new store with the objects that this store had at a version. The last version of the new store is `latest`, and it has no
+    /// history.
     ///
     /// # Errors
     /// [`Expired`] if the history does not reach back to the version.
@@ -152,9 +155,10 @@ impl Store {
         Ok(restored)
     }
 
-    /// Waits until all writes so far are in the data file, if there is one. Returns `false` if they never will be.
+    /// Waits until all writes so far are in the data file, if there is one. Returns `false` if the file is closed or can't be
+    /// written.
     pub(crate) async fn wait_until_persisted(&self) -> bool {
-        let (mut written, version) = {
+        let (mut complete_version, version) = {
             let state = self.state();
             match &state.file {
                 File::None => return true,
@@ -162,17 +166,17 @@ impl Store {
                 File::Open(journal) => (journal.complete_version(), state.version),
             }
         };
-        written.wait_for(|written| *written >= version).await.is_ok()
+        complete_version.wait_for(|complete| *complete >= version).await.is_ok()
     }
 
-    /// Closes the file after all writes are in it.
+    /// Waits until all writes are in the data file, and closes it. Later writes are not persisted.
     pub(crate) fn close(&self) {
         let mut state = self.state();
         let file = if matches!(state.file, File::None) { File::None } else { File::Closed };
-        let open = std::mem::replace(&mut state.file, file);
+        let open_file = std::mem::replace(&mut state.file, file);
         drop(state);
-        // Waits until the file is written.
-        drop(open);
+        // Dropping the journal waits until the file is written.
+        drop(open_file);
     }
 
     /// Returns the version of the last write.
@@ -185,8 +189,8 @@ impl Store {
         self.state().group_resources.get(group_resource)?.get(namespace, name)
     }
 
-    /// Returns the objects of one namespace, or of all if it is `None` or empty, sorted by namespace and name, and the
-    /// version of the list.
+    /// Returns the version of the last write, and the objects of a namespace, sorted by namespace and name. An empty
+    /// namespace or `None` means all namespaces.
     pub(crate) fn list(&self, group_resource: &str, namespace: Option<&str>) -> (u64, Vec<Arc<Stored>>) {
         let state = self.state();
         let items = state
@@ -214,8 +218,8 @@ impl Store {
             .map_or_else(|| Ok(Listed::default()), |group_resource| group_resource.list_at(namespace, version))
     }
 
-    /// Writes an object, or removes it with `None`, if the precondition holds. The object gets its new version as
-    /// `resourceVersion`. A removal returns the last state with the version of the removal.
+    /// Writes an object, or removes it if `object` is `None`, if the precondition `expected` holds. The object gets its new
+    /// version as `resourceVersion`. A removal returns the last state of the object with the version of the removal.
     ///
     /// # Errors
     /// [`Conflict`] if the precondition does not hold.
@@ -230,20 +234,19 @@ impl Store {
         // Serializes outside the lock.
         let draft = object.map(|object| Draft::new(object, api_version));
         let mut state = self.state();
-        let next = state.version + 1;
-        let resource_name = group_resource;
-        let group_resource = state.group_resource(group_resource, self.history);
-        let current = group_resource.get(namespace, name);
+        let next_version = state.version + 1;
+        let resource_store = state.group_resource(group_resource, self.history);
+        let current = resource_store.get(namespace, name);
         match (expected, &current) {
             (Expect::Absent, None) => {}
             (Expect::Version(expected), Some(current)) if current.version == expected => {}
             _ => return Err(Conflict),
         }
         let removed = draft.is_none();
-        let (stored, is_lifecycle) = group_resource.write(next, current, draft);
-        state.version = next;
+        let (stored, is_lifecycle) = resource_store.write(next_version, current, draft);
+        state.version = next_version;
         if let File::Open(journal) = &state.file {
-            journal.append(next, resource_name, stored.key(), (!removed).then(|| stored.clone()));
+            journal.append(next_version, group_resource, stored.key(), (!removed).then(|| stored.clone()));
         }
         if is_lifecycle {
             self.lifecycle.notify();
@@ -276,7 +279,7 @@ impl Store {
         self.state().group_resource(group_resource, self.history).subscribe()
     }
 
-    /// Subscribes to the changes of objects with one name.
+    /// Subscribes to the changes of the objects of a group resource that have a name, in any namespace.
     pub(crate) fn subscribe_name(&self, group_resource: &Arc<str>, name: &str) -> Subscription {
         self.state().group_resource(group_resource, self.history).subscribe_name(name)
     }
@@ -288,13 +291,13 @@ impl Store {
         }
     }
 
-    /// Subscribes to [lifecycle changes](Change::is_lifecycle) of any kind.
+    /// Subscribes to the [lifecycle changes](Change::is_lifecycle) of all kinds.
     pub(crate) fn subscribe_lifecycle(&self) -> Subscription {
         self.lifecycle.subscribe()
     }
 
-    /// Returns the [lifecycle changes](Change::is_lifecycle) of all kinds after a version in order, and the version of
-    /// the store. Returns [`Expired`] if a history does not reach back to it.
+    /// Returns the version of the store, and the [lifecycle changes](Change::is_lifecycle) of all kinds after a version, in
+    /// the order of their versions. Returns [`Expired`] if the history of a kind does not reach back to the version.
     pub(crate) fn lifecycle_changes(&self, after: u64) -> Result<(u64, Vec<LifecycleChange>), Expired> {
         let state = self.state();
         let mut changes = Vec::new();
@@ -307,7 +310,7 @@ impl Store {
         Ok((state.version, changes))
     }
 
-    /// Drops the history: a watch from an older version gets 410.
+    /// Drops the history of all kinds: a watch from an older version gets 410.
     pub(crate) fn compact(&self) {
         let mut state = self.state();
         let version = state.version;

@@ -1,4 +1,4 @@
-//! Notifies subscribers of changes.
+//! `Notifier` and `Subscription`: a notification channel that tells subscribers of the store about changes.
 //!
 //! Subscribers wake in the order in which they began to wait. tokio's `watch` wakes them in random order, so that a run with
 //! a seed would not repeat.
@@ -13,7 +13,7 @@ use std::{
 
 use tokio::sync::Notify;
 
-/// The sending half. Dropping it ends the subscriptions.
+/// The sending half of a notification channel. Dropping it ends the subscriptions.
 #[derive(Debug, Default)]
 pub(crate) struct Notifier(Arc<NotifierState>);
 
@@ -55,6 +55,7 @@ impl Notifier {
 }
 
 impl Drop for Notifier {
+    /// Ends the subscriptions: wakes their waiters, which get an error.
     fn drop(&mut self) {
         self.0.ended.store(true, Ordering::Release);
         self.0.waiting.notify_waiters();
@@ -62,12 +63,12 @@ impl Drop for Notifier {
 }
 
 impl Subscription {
-    /// Waits for a notification that was not seen yet, and marks it as seen. Returns an error if the notifier was
-    /// dropped.
+    /// Waits until there is a notification that this subscription has not seen, and marks all as seen. Returns an error if
+    /// the notifier was dropped.
     pub(crate) async fn changed(&mut self) -> Result<(), Ended> {
         loop {
             let mut notified = pin!(self.state.waiting.notified());
-            // From here on no notification is missed.
+            // Registers the waiter before the counter is checked, so that no notification in between is missed.
             notified.as_mut().enable();
             if self.seen_notifications != self.state.notifications.load(Ordering::Acquire) {
                 break;

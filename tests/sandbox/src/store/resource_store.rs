@@ -1,4 +1,4 @@
-//! Stores the objects of one group resource and their history.
+//! Stores the objects of one group resource, such as `deployments.apps`, and the history of their changes.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -47,7 +47,8 @@ pub(crate) enum ChangeKind {
 }
 
 impl Change {
-    /// Returns whether the change is a lifecycle change: of an object with owners, of a terminating one, or a removal.
+    /// Returns whether the change is a lifecycle change: a deletion, or a change whose old or new object has owners or is
+    /// terminating.
     pub(crate) fn is_lifecycle(&self) -> bool {
         let has_lifecycle = |object: &Stored| !object.owners.is_empty() || object.deleting;
         self.kind == ChangeKind::Deleted
@@ -81,13 +82,13 @@ impl ResourceStore {
         self.objects.get(&key(namespace, name)).cloned()
     }
 
-    /// Returns the objects of a namespace, or of all, in the order of their keys.
+    /// Returns the objects of a namespace, or of all namespaces if it is `None` or empty, in the order of their keys.
     pub(super) fn list(&self, namespace: Option<&str>) -> Listed {
         in_namespace(&self.objects, namespace)
     }
 
-    /// Returns the objects at an older version, by undoing the later changes. Returns [`Expired`] if the history does
-    /// not reach back to it.
+    /// Returns the objects at an older version, by undoing the later changes. Returns [`Expired`] if the history does not
+    /// reach back to the version.
     pub(super) fn list_at(&self, namespace: Option<&str>, version: u64) -> Result<Listed, Expired> {
         let later_changes = self.changes_after(version)?;
         if later_changes.is_empty() {
@@ -103,7 +104,8 @@ impl ResourceStore {
         Ok(in_namespace(&objects, namespace))
     }
 
-    /// Writes an object, or removes it if `draft` is `None`. Also returns whether this is a [lifecycle
+    /// Writes an object with a version, or removes it if `draft` is `None`. `before` is its current state; `None` if it does
+    /// not exist. Returns the new (for a removal, the last) state, and whether this is a [lifecycle
     /// change](Change::is_lifecycle).
     pub(super) fn write(
         &mut self,
@@ -116,9 +118,10 @@ impl ResourceStore {
                 let kind = if before.is_some() { ChangeKind::Modified } else { ChangeKind::Added };
                 (kind, draft.with_version(version))
             }
+            // The last state gets the version of the deletion, which the watch event shows.
             (None, Some(before)) => {
-                let last = serde_json::from_slice(&before.json).unwrap_or_default();
-                (ChangeKind::Deleted, Stored::new(last, version, &before.api_version))
+                let last_state = serde_json::from_slice(&before.json).unwrap_or_default();
+                (ChangeKind::Deleted, Stored::new(last_state, version, &before.api_version))
             }
             (None, None) => (ChangeKind::Deleted, Stored::new(Value::Null, version, "")),
         };
@@ -157,13 +160,14 @@ impl ResourceStore {
         self.objects.insert(object.key(), object);
     }
 
-    /// Returns the changes after a version, oldest first. Returns [`Expired`] if the history does not reach back to it.
+    /// Returns the changes after a version, oldest first. Returns [`Expired`] if the history does not reach back to the
+    /// version.
     pub(super) fn changes_after(&self, version: u64) -> Result<Vec<Arc<Change>>, Expired> {
         self.first_changes_after(version, usize::MAX)
     }
 
-    /// Returns the first changes after a version, at most `max_count`. Returns [`Expired`] if the history does not
-    /// reach back to it.
+    /// Returns the first changes after a version, oldest first, at most `max_count`. Returns [`Expired`] if the history does
+    /// not reach back to the version.
     pub(super) fn first_changes_after(&self, version: u64, max_count: usize) -> Result<Vec<Arc<Change>>, Expired> {
         if version < self.compacted {
             return Err(Expired);
@@ -182,7 +186,8 @@ impl ResourceStore {
         self.notifier.subscribe()
     }
 
-    /// Subscribes to the changes of objects with a name. Also drops the notifiers of names without subscribers.
+    /// Subscribes to the changes of objects with a name, in any namespace. Also drops the notifiers of names that have no
+    /// subscribers any more.
     pub(super) fn subscribe_name(&mut self, name: &str) -> Subscription {
         if let Some((_, notifier)) = self.name_notifiers.iter().find(|(subscribed, _)| **subscribed == *name) {
             return notifier.subscribe();
@@ -194,7 +199,7 @@ impl ResourceStore {
         subscription
     }
 
-    /// Drops the history up to a version.
+    /// Drops the history. `version` is the last version of the store, from which the new history starts.
     pub(super) fn compact(&mut self, version: u64) {
         self.changes.clear();
         self.compacted = version;
@@ -210,8 +215,8 @@ fn in_namespace(objects: &BTreeMap<String, Arc<Stored>>, namespace: Option<&str>
         return objects.values().cloned().collect();
     };
     let prefix = format!("{namespace}/");
-    let in_range = objects.range(prefix.clone()..).take_while(|(key, _)| key.starts_with(&prefix));
-    in_range.map(|(_, object)| object.clone()).collect()
+    let with_prefix = objects.range(prefix.clone()..).take_while(|(key, _)| key.starts_with(&prefix));
+    with_prefix.map(|(_, object)| object.clone()).collect()
 }
 
 /// The error for a version to which the history does not reach back.

@@ -1,4 +1,4 @@
-//! Defines a stored object and its serialization.
+//! `Stored`: an object of the store as JSON text with frequently used metadata, and its serialization.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// Serializes an object without its type, and collects its frequently used metadata.
+    /// Serializes an object without `apiVersion` and `kind`, and collects its frequently used metadata.
     pub(crate) fn new(mut object: Value, api_version: &str) -> Self {
         object::metadata_mut(&mut object).insert("resourceVersion".into(), Value::Null);
         let mut text = Vec::with_capacity(1024);
@@ -76,7 +76,7 @@ impl Draft {
         Self { stored, text, version_position }
     }
 
-    /// Returns the object with a resourceVersion.
+    /// Returns the object with a resourceVersion, which it inserts into the serialized JSON.
     pub(crate) fn with_version(self, version: u64) -> Stored {
         let (before, after) = self.text.split_at(self.version_position);
         let json = [before, version.to_string().as_bytes(), after].concat();
@@ -84,8 +84,8 @@ impl Draft {
     }
 }
 
-/// Serializes an object without its type, and with an empty resourceVersion. Returns the position at which the
-/// resourceVersion is inserted; 0 if the value is no object.
+/// Serializes an object without `apiVersion` and `kind`, and with an empty resourceVersion. Returns the position in `text`
+/// at which the resourceVersion can be inserted later; 0 if the value is no object.
 fn serialize(object: &mut Value, text: &mut Vec<u8>) -> usize {
     let mut version_position = 0;
     let Value::Object(object) = object else { return version_position };
@@ -131,7 +131,7 @@ impl Stored {
         Draft::new(object, api_version).with_version(version)
     }
 
-    /// Returns an object without owners from its heading.
+    /// Returns an object without owners, whose frequently used metadata is known without parsing its JSON.
     pub(crate) fn from_heading(heading: &Heading, version: u64, uid: Arc<str>, json: Text) -> Self {
         Self {
             namespace: heading.namespace.into(),
@@ -159,7 +159,7 @@ impl Stored {
         self.labels.iter().find(|(label, _)| **label == *key).map(|(_, value)| &**value)
     }
 
-    /// Returns the owners, parsed without the rest of the object.
+    /// Returns the owner references. Parses only this part of the JSON, and nothing if the object has no owners.
     pub(crate) fn owners(&self) -> Vec<Owner> {
         #[derive(Default, Deserialize)]
         #[serde(default)]
@@ -197,9 +197,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_draft_is_written_with_the_version_that_it_gets() {
-        let resembling = json!({"resourceVersion": "\"", "metadata": {"resourceVersion": null}});
-        let data = json!({"a": resembling.to_string(), "z": "{"});
+    fn the_version_of_a_draft_is_inserted_into_its_json() {
+        let similar_text = json!({"resourceVersion": "\"", "metadata": {"resourceVersion": null}});
+        let data = json!({"a": similar_text.to_string(), "z": "{"});
         for metadata in
             [json!({"name": "a", "uid": "u"}), json!({"name": "a", "uid": "u", "resourceVersion": "7"}), json!({})]
         {

@@ -1,4 +1,4 @@
-//! `Text`: the JSON text of an object, given as such or rendered from a template on first use.
+//! `Text`: the JSON text of an object, complete or rendered from a template on first use.
 
 use std::{
     ops::Deref,
@@ -53,6 +53,7 @@ impl Text {
 impl Deref for Text {
     type Target = Bytes;
 
+    /// Returns the JSON text; renders a template on first use.
     fn deref(&self) -> &Bytes {
         match self {
             Self::Written(text) => text,
@@ -62,7 +63,7 @@ impl Deref for Text {
 }
 
 impl RenderedObject {
-    /// Replaces the placeholders by their values.
+    /// Returns the template with its placeholders replaced by the version, uid, creation time and date of the object.
     fn render(&self) -> Bytes {
         let version = format!(r#""resourceVersion":"{}""#, self.version);
         let rendered = self.template.replacen(VERSION, &version, 1).replace(UID, &self.uid);

@@ -7,7 +7,8 @@ use crate::object;
 /// The annotation with the template generation.
 const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
-/// Sets the annotation to 0 on decoding, if it is missing; therefore the writer of the object owns it.
+/// Sets the annotation with the template generation to 0 if it is missing. This happens when a request is decoded, so the
+/// writer of the object becomes the field manager that owns the annotation.
 pub(super) fn default_daemon_set(set: &mut Map<String, Value>) {
     let Some(Value::Object(metadata)) = set.get_mut("metadata") else { return };
     if let Value::Object(annotations) = metadata.entry("annotations").or_insert_with(|| json!({})) {
@@ -15,7 +16,8 @@ pub(super) fn default_daemon_set(set: &mut Map<String, Value>) {
     }
 }
 
-/// Removes the annotation from the metadata of a table row, which doesn't show it.
+/// Removes the annotation with the template generation from the metadata in a row of a `Table` response, which kube-apiserver
+/// doesn't show.
 pub(crate) fn remove_template_generation(metadata: &mut Value) {
     let Some(annotations) = metadata.get_mut("annotations").and_then(Value::as_object_mut) else { return };
     annotations.remove(TEMPLATE_GENERATION);
@@ -26,13 +28,14 @@ pub(crate) fn remove_template_generation(metadata: &mut Value) {
     }
 }
 
-/// Sets the template generation of a new DaemonSet to at least 1.
+/// Sets the template generation of a new DaemonSet: the value of the client, but at least 1.
 pub(super) fn set_initial_template_generation(set: &mut Value) {
     let generation = object::text(set, &["metadata", "annotations", TEMPLATE_GENERATION]).parse::<i64>().unwrap_or(0);
     set_template_generation(set, generation.max(1));
 }
 
-/// Increments the template generation if the template changed, and ignores the value of the client.
+/// Sets the template generation of an updated DaemonSet: the old value, incremented if the pod template changed. Ignores
+/// the value of the client.
 pub(super) fn update_template_generation(new: &mut Value, old: &Value) {
     let old_generation =
         object::text(old, &["metadata", "annotations", TEMPLATE_GENERATION]).parse::<i64>().unwrap_or(1);

@@ -1,4 +1,4 @@
-//! Provides the defaults that OpenAPI does not publish, from a table.
+//! Sets the defaults of built-in kinds that are missing in their OpenAPI schemas, by rules from a table.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -34,7 +34,7 @@ pub(super) fn rules_of(definition: &str) -> &'static [DefaultRule] {
 }
 
 impl DefaultRule {
-    /// Sets the missing fields of an object if it satisfies the condition of the rule.
+    /// Sets the fields of the rule that are missing in an object, if the object satisfies the condition of the rule.
     pub(super) fn apply(&self, object: &mut Map<String, Value>) {
         if matches_condition(&self.when, object) {
             set_missing(&self.set, object);
@@ -42,7 +42,8 @@ impl DefaultRule {
     }
 }
 
-/// Returns whether an object has the given values, recursively. Null stands for an absent or empty value.
+/// Returns whether an object has the values of a condition, recursively. Null stands for an absent value, null or an empty
+/// string.
 fn matches_condition(condition: &Map<String, Value>, object: &Map<String, Value>) -> bool {
     condition.iter().all(|(key, condition)| match (condition, object.get(key)) {
         (Value::Null, actual) => actual.is_none_or(|actual| actual.is_null() || actual == ""),
@@ -52,7 +53,7 @@ fn matches_condition(condition: &Map<String, Value>, object: &Map<String, Value>
     })
 }
 
-/// Sets the values whose fields are absent, null or empty texts, recursively.
+/// Sets each of the values whose field in the object is absent, null or an empty string, recursively.
 fn set_missing(values: &Map<String, Value>, object: &mut Map<String, Value>) {
     for (key, value) in values {
         match (value, object.get_mut(key)) {
@@ -72,7 +73,7 @@ mod tests {
     use crate::schema::{Definition, builtin};
 
     #[test]
-    fn every_rule_is_of_a_definition_and_sets_fields_that_it_has() {
+    fn each_rule_names_a_definition_and_fields_of_its_schema() {
         assert!(RULES.len() > 40);
         for (name, rules) in RULES.iter() {
             let schema = builtin::definition(name).map(Definition::schema);

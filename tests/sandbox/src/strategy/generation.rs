@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{kind::Kind, object};
 
-/// Returns whether the objects of a built-in kind have a generation.
+/// Returns whether kube-apiserver sets `metadata.generation` on the objects of a built-in kind.
 fn has_builtin_generation(group: &str, plural: &str) -> bool {
     matches!(
         (group, plural),
@@ -31,7 +31,7 @@ fn has_builtin_generation(group: &str, plural: &str) -> bool {
     )
 }
 
-/// Sets the generation of a new object.
+/// Sets the generation of a new object to 1, if the kind has generations.
 pub(super) fn set_initial(kind: &Kind, object: &mut Value) {
     // A CSIDriver gets a generation with its first change.
     if has_generation(kind) && !kind.is("storage.k8s.io", "csidrivers") {
@@ -39,9 +39,10 @@ pub(super) fn set_initial(kind: &Kind, object: &mut Value) {
     }
 }
 
-/// Increments the generation if the desired state changed. For Deployments the annotations, and for EndpointSlices the labels, are
-/// part of the desired state.
+/// Increments the generation if the desired state changed: any field except for metadata and status. For Deployments the annotations,
+/// and for EndpointSlices the labels, are part of the desired state, too.
 pub(super) fn increment_if_changed(kind: &Kind, new: &mut Value, old: &Value) {
+    // A PriorityClass keeps its first generation.
     if !has_generation(kind) || kind.is("scheduling.k8s.io", "priorityclasses") {
         return;
     }

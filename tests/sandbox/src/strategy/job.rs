@@ -10,7 +10,7 @@ const NAME_LABELS: [&str; 2] = ["job-name", "batch.kubernetes.io/job-name"];
 /// The labels with the uid of the Job, under their old and current names.
 const UID_LABELS: [&str; 2] = ["controller-uid", "batch.kubernetes.io/controller-uid"];
 
-/// Sets the defaults of a Job (upstream: `SetDefaults_Job`). The template of a CronJob doesn't get them.
+/// Sets the defaults of a Job, but not those of the job template of a CronJob (upstream: `SetDefaults_Job`).
 pub(super) fn default_job(job: &mut Map<String, Value>) {
     if let Some(labels) = template_labels(job) {
         default_labels(job, labels);
@@ -34,7 +34,8 @@ pub(super) fn default_job(job: &mut Map<String, Value>) {
     }
 }
 
-/// Generates the selector and the labels of a Job from its uid, unless it has a manual selector.
+/// Adds labels with name and uid of a Job to its pod template, and selects the Pods by the uid label. Does nothing for a
+/// Job with a manual selector.
 pub(super) fn generate_selector(job: &mut Value) {
     if object::at(job, &["spec", "manualSelector"]) == Some(&json!(true)) {
         return;
@@ -42,7 +43,7 @@ pub(super) fn generate_selector(job: &mut Value) {
     let (name, uid) = (object::name(job).to_owned(), object::uid(job).to_owned());
     let job_labels = object::at(job, &["metadata", "labels"]).cloned();
     let labels = object::map_at(job, &["spec", "template", "metadata", "labels"]);
-    // Labels that were defaulted from the template get the same changes.
+    // Labels of the Job that were defaulted from the pod template change together with those of the template.
     let has_template_labels = job_labels.is_none_or(|job_labels| job_labels.as_object() == Some(labels));
     for (keys, value) in [(NAME_LABELS, name), (UID_LABELS, uid.clone())] {
         for key in keys {

@@ -1,4 +1,4 @@
-//! Sets metadata that the server owns and that no write changes.
+//! Sets the metadata that only the server sets, such as uid, creation time and generated names.
 
 use serde_json::Value;
 
@@ -33,8 +33,8 @@ pub(crate) fn fill_metadata(server: &Server, object: &mut Value) {
     metadata.insert("creationTimestamp".into(), time.into());
 }
 
-/// Restores the metadata that no write changes. Doesn't remove a deletion timestamp that a write adds; validation
-/// rejects it.
+/// Restores the metadata that a client can't change from the old state. Does not remove a deletion timestamp that a client
+/// adds, because validation rejects it with an error.
 pub(crate) fn keep_metadata(new: &mut Value, old: &Value) {
     let metadata = object::metadata_mut(new);
     for key in ["uid", "creationTimestamp", "generation", "selfLink", "resourceVersion"] {

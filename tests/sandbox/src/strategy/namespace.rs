@@ -18,7 +18,8 @@ pub(super) fn default_namespace(namespace: &mut Map<String, Value>) {
     }
 }
 
-/// Adds the finalizer `kubernetes` to a new namespace.
+/// Adds the finalizer `kubernetes` to the spec of a new namespace, and sets its name label, since the name may have been
+/// generated after defaulting.
 pub(super) fn prepare_create(namespace: &mut Value) {
     if let Value::Object(fields) = namespace {
         default_namespace(fields);

@@ -47,7 +47,7 @@ const NULL_IF_EMPTY: [(&str, &str); 6] = [
     ("io.k8s.api.storage.v1.CSINodeSpec", "drivers"),
 ];
 
-/// Replaces empty lists by null before an object is stored, in the fields of [`NULL_IF_EMPTY`].
+/// Replaces an empty list by null in the fields of [`NULL_IF_EMPTY`], before an object of the kind is stored.
 pub(super) fn null_empty_lists(kind: &Kind, object: &mut Value) {
     let (parent, key) = match kind.plural.as_str() {
         _ if kind.custom().is_some() => return,
@@ -72,7 +72,7 @@ fn null_if_empty(parent: Option<&mut Value>, key: &str) {
     }
 }
 
-/// Normalizes a value by its definition.
+/// Normalizes a value: changes it as decoding into the Go type of its definition and encoding again would.
 pub(super) fn normalize(definition: &'static Definition, value: &mut Value) {
     normalize_value(definition.schema(), definition.name, value);
 }
@@ -82,15 +82,15 @@ pub(crate) fn null_fields(definition: &str) -> &'static [String] {
     ROWS.get(definition).map_or(&[][..], |row| &row.null)
 }
 
-/// Normalizes the metadata of an object of any kind.
+/// Normalizes the metadata of an object, whose Go type all kinds share.
 pub(super) fn normalize_metadata(object: &mut Value) {
     if let (Some(known), Some(metadata)) = (builtin::definition(METADATA), object.get_mut("metadata")) {
         normalize(known, metadata);
     }
 }
 
-/// Normalizes a value and everything below it by its schema. `definition_name` selects the serialization rules and
-/// defaults of an object's fields; it is empty for an inline schema, which has none.
+/// Normalizes a value and, recursively, its fields and items. `definition_name` is the name of the OpenAPI definition of
+/// the value, which selects serialization rules and defaults; it is empty for an inline schema, for which there are none.
 fn normalize_value(schema: &Schema, definition_name: &'static str, value: &mut Value) {
     match (&schema.shape, value) {
         (Shape::Named(definition), value) => match definition.name {
@@ -108,6 +108,7 @@ fn normalize_value(schema: &Schema, definition_name: &'static str, value: &mut V
 
 /// Normalizes an object: removes fields that Go omits, sets defaults, and normalizes the remaining fields.
 fn normalize_object(fields: &Fields, definition_name: &'static str, map: &mut Map<String, Value>) {
+    // An object without known fields is a map.
     if let (OtherFields::Each(each), true) = (&fields.others, fields.known.is_empty()) {
         return normalize_map(each, map);
     }
@@ -122,8 +123,8 @@ fn normalize_object(fields: &Fields, definition_name: &'static str, map: &mut Ma
         if value.is_array() && NULL_IF_EMPTY.contains(&(definition_name, key)) {
             return true;
         }
-        let omitted = is_zero_scalar(value) && row.is_some_and(|row| row.omitted.iter().any(|omitted| omitted == key));
-        !is_empty(fields.known.get(key.as_str()), value) && !omitted
+        let is_omitted = is_zero_scalar(value) && row.is_some_and(|row| row.omitted.iter().any(|name| name == key));
+        !is_empty(fields.known.get(key.as_str()), value) && !is_omitted
     });
     for key in nulls {
         map.entry(key.as_str()).or_insert(Value::Null);
@@ -144,7 +145,8 @@ fn normalize_object(fields: &Fields, definition_name: &'static str, map: &mut Ma
     special::set_dependent_defaults(definition_name, map);
 }
 
-/// Normalizes the values of a map.
+/// Normalizes the values of a map. Quantities are rounded to thousandths, away from zero, as in resource lists, and a null
+/// string becomes empty.
 fn normalize_map(value_schema: &Schema, map: &mut Map<String, Value>) {
     let is_quantity = matches!(&value_schema.shape, Shape::Named(definition) if definition.name == QUANTITY);
     let is_text = matches!(value_schema.resolve().shape, Shape::Scalar(Scalar::Text));
@@ -184,8 +186,8 @@ fn is_zero_scalar(value: &Value) -> bool {
     }
 }
 
-/// Rewrites a quantity in its canonical form; leaves an invalid one. `thousandths` is whether it is rounded up to
-/// thousandths.
+/// Rewrites a quantity in its canonical form; leaves a value that is no quantity unchanged. `thousandths` is whether it is
+/// rounded to thousandths, away from zero.
 fn normalize_quantity(value: &mut Value, thousandths: bool) {
     let text = match &*value {
         Value::String(text) => Quantity::normalize_text(text, thousandths),
@@ -197,10 +199,10 @@ fn normalize_quantity(value: &mut Value, thousandths: bool) {
     }
 }
 
-/// Rewrites a time in UTC with seconds, or with microseconds if `micro`; leaves an invalid one.
+/// Rewrites a time in UTC with seconds, or with microseconds if `micro`; leaves a value that is no time unchanged.
 fn normalize_time(value: &mut Value, micro: bool) {
     let Some(text) = value.as_str() else { return };
-    // `2026-01-01T00:00:00Z` has 20 characters.
+    // Such a text is already normalized: `2026-01-01T00:00:00Z` has 20 characters, with microseconds 27.
     if text.ends_with('Z') && text.len() == if micro { 27 } else { 20 } {
         return;
     }

@@ -35,7 +35,8 @@ pub(super) fn default_volume(volume: &mut Map<String, Value>) {
     }
 }
 
-/// Writes the account name into both `serviceAccountName` and its old name `serviceAccount`.
+/// Writes the name of the ServiceAccount into both `serviceAccountName` and the deprecated field `serviceAccount`. If they
+/// differ, `serviceAccountName` wins.
 pub(super) fn default_spec(spec: &mut Map<String, Value>) {
     let non_empty =
         |key: &str| spec.get(key).and_then(Value::as_str).filter(|name| !name.is_empty()).map(str::to_owned);
@@ -61,7 +62,7 @@ pub(super) fn default_pod(pod: &mut Map<String, Value>) {
     spec.entry("enableServiceLinks").or_insert(Value::Bool(true));
 }
 
-/// Sets missing requests to the limits.
+/// Sets the missing resource requests of a container to its limits.
 fn default_requests(container: &mut Map<String, Value>) {
     let Some(Value::Object(resources)) = container.get_mut("resources") else { return };
     let Some(Value::Object(limits)) = resources.get("limits").cloned() else { return };
@@ -95,14 +96,16 @@ pub(super) fn keep_qos_class(status: &mut Value, old: &Value) {
     }
 }
 
-/// Returns the QoS class: `Guaranteed` if the requests of each container equal its limits, `BestEffort` if no container
-/// has any.
+/// Returns the QoS class of a Pod by its requests and limits of CPU and memory: `BestEffort` if no container has any,
+/// `Guaranteed` if each container has limits and equal requests of both, else `Burstable`. Resources of the Pod itself
+/// (`spec.resources`) replace those of its containers.
 fn qos_class(pod: &Value) -> &'static str {
     let containers = |key: &str| object::at(pod, &["spec", key]).and_then(Value::as_array).into_iter().flatten();
     let mut all: Vec<&Value> = containers("containers").chain(containers("initContainers")).collect();
     if let Some(pod_resources) = object::at(pod, &["spec", "resources"]) {
         all = vec![pod_resources];
     }
+    // Returns a limit or request that is greater than 0; `None` if it is missing or 0.
     let amount = |container: &Value, list: &str, resource: &str| {
         let resources = container.get("resources").unwrap_or(container);
         let text = object::text(resources, &[list, resource]);
@@ -133,12 +136,12 @@ mod tests {
     use super::default_pull_policy;
 
     #[test]
-    fn the_tag_says_when_an_image_is_pulled() {
-        for always in ["a", "a:latest", "r:5000/a", "r:5000/b/a:latest"] {
-            assert_eq!(default_pull_policy(always), "Always", "{always}");
+    fn the_default_pull_policy_depends_on_tag_and_digest() {
+        for image in ["a", "a:latest", "r:5000/a", "r:5000/b/a:latest"] {
+            assert_eq!(default_pull_policy(image), "Always", "{image}");
         }
-        for once in ["", "a:1", "r:5000/a:1", "a@sha256:00", "a:1@sha256:00"] {
-            assert_eq!(default_pull_policy(once), "IfNotPresent", "{once}");
+        for image in ["", "a:1", "r:5000/a:1", "a@sha256:00", "a:1@sha256:00"] {
+            assert_eq!(default_pull_policy(image), "IfNotPresent", "{image}");
         }
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn prepare_create(request: ResourceRequest<'_>, object: &mut Value) {
         "certificatesigningrequests" => signing_request::set_requester(object, &request.call.user),
         "daemonsets" => daemon_set::set_initial_template_generation(object),
         "jobs" => job::generate_selector(object),
-        // Admission may have set the account.
+        // Mutating admission may have set the ServiceAccount.
         "pods" => pod::default_spec(object::map_at(object, &["spec"])),
         "namespaces" => namespace::prepare_create(object),
         "services" => service_address::allocate(request.server, object),
@@ -30,8 +30,8 @@ pub(crate) fn prepare_create(request: ResourceRequest<'_>, object: &mut Value) {
     }
 }
 
-/// Prepares an update: a write of the object keeps the status, a write of the status keeps the rest, and a new spec
-/// increments the generation (upstream: `PrepareForUpdate`).
+/// Prepares an update: a write of the object itself keeps the old status, a write of the status subresource keeps all other
+/// fields, and a changed spec increments the generation (upstream: `PrepareForUpdate`).
 pub(crate) fn prepare_update(request: ResourceRequest<'_>, new: &mut Value, old: &Value) {
     let kind = request.kind;
     crate::verb::restore_unwritten(request, new, old);
@@ -50,6 +50,7 @@ pub(crate) fn prepare_update(request: ResourceRequest<'_>, new: &mut Value, old:
         _ if kind.custom().is_some() => {}
         "certificatesigningrequests" => signing_request::keep_spec(new, old),
         "daemonsets" => daemon_set::update_template_generation(new, old),
+        // Only the subresource `finalize` changes the finalizers in the spec.
         "namespaces" if request.subresource != Some("finalize") => {
             let finalizers = object::at(old, &["spec", "finalizers"]).cloned();
             object::set(object::map_at(new, &["spec"]), "finalizers", finalizers);

@@ -21,13 +21,14 @@ pub(super) fn default_service(service: &mut Map<String, Value>) {
         default_port(port);
     }
     let type_ = type_of(spec).to_owned();
-    let on_nodes = has_node_ports(&type_);
+    let has_node_ports = has_node_ports(&type_);
     let has_external_ips =
         spec.get("externalIPs").and_then(Value::as_array).is_some_and(|addresses| !addresses.is_empty());
-    if on_nodes || type_ == "ClusterIP" && has_external_ips {
+    // The policy concerns traffic from outside, which arrives at node ports or external IPs.
+    if has_node_ports || type_ == "ClusterIP" && has_external_ips {
         spec.entry("externalTrafficPolicy").or_insert_with(|| "Cluster".into());
     }
-    if on_nodes || type_ == "ClusterIP" {
+    if has_node_ports || type_ == "ClusterIP" {
         spec.entry("internalTrafficPolicy").or_insert_with(|| "Cluster".into());
     }
     if type_ == "LoadBalancer" {
@@ -51,23 +52,24 @@ fn default_affinity_timeout(spec: &mut Map<String, Value>) {
     }
 }
 
-/// Sets the target port to the port itself if it is missing. `targetPort: 0` counts as missing.
+/// Sets a missing target port to the port itself. The values 0 and `""` count as missing.
 fn default_port(port: &mut Value) {
     let Value::Object(port) = port else { return };
-    let explicit = port.get("targetPort").is_some_and(|target| *target != 0 && target != "");
-    if let (false, Some(number)) = (explicit, port.get("port").cloned()) {
+    let has_target = port.get("targetPort").is_some_and(|target| *target != 0 && target != "");
+    if let (false, Some(number)) = (has_target, port.get("port").cloned()) {
         port.insert("targetPort".into(), number);
     }
 }
 
-/// Keeps addresses and ports that an update omits, and removes those that the new type does not use.
+/// Restores the cluster IPs and node ports that an update omits, and removes allocated fields that the new type of the
+/// Service does not use.
 pub(super) fn prepare_update(new: &mut Value, old: &Value) {
     keep_addresses(new, old);
     keep_node_ports(new, old);
     drop_unused_fields(new, old);
 }
 
-/// Keeps the cluster IPs and IP families that an update omits, unless the old or the new type has none.
+/// Restores the cluster IPs and IP families that an update omits, if both the old and the new type have a cluster IP.
 fn keep_addresses(new: &mut Value, old: &Value) {
     let Some(old_spec) = object::at(old, &["spec"]).and_then(Value::as_object) else { return };
     let spec = object::map_at(new, &["spec"]);
@@ -78,7 +80,7 @@ fn keep_addresses(new: &mut Value, old: &Value) {
         |spec: &Map<String, Value>, key: &str| spec.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let (old_ip, new_ip) = (text(old_spec, "clusterIP"), text(spec, "clusterIP"));
     let same_list = spec.get("clusterIPs") == old_spec.get("clusterIPs");
-    // An old client sets only `clusterIP`; the list follows it.
+    // A client that knows only `clusterIP` has changed it; `clusterIPs` must have the same address.
     if old_ip != new_ip && !new_ip.is_empty() && same_list {
         spec.insert("clusterIPs".into(), json!([new_ip]));
     }
@@ -89,7 +91,8 @@ fn keep_addresses(new: &mut Value, old: &Value) {
     }
 }
 
-/// Keeps the node ports that an update omits. Ports with the same name are the same port.
+/// Restores the node ports that an update omits, if both the old and the new type have node ports. A port gets the node
+/// port of the old port with the same name, unless another port of the update requests it.
 fn keep_node_ports(new: &mut Value, old: &Value) {
     if !has_node_ports(object::text(old, &["spec", "type"])) || !has_node_ports(object::text(new, &["spec", "type"])) {
         return;
@@ -102,28 +105,29 @@ fn keep_node_ports(new: &mut Value, old: &Value) {
             continue;
         }
         let name = object::text(port, &["name"]).to_owned();
-        let same = old_ports.iter().rev().find(|port| object::text(port, &["name"]) == name);
-        let number = same.and_then(|old_port| object::number(old_port, &["nodePort"]));
+        let old_port = old_ports.iter().rev().find(|port| object::text(port, &["name"]) == name);
+        let number = old_port.and_then(|old_port| object::number(old_port, &["nodePort"]));
         if let Some(number) = number.filter(|number| !requested.contains(number)) {
             object::map_at(port, &[]).insert("nodePort".into(), number.into());
         }
     }
 }
 
-/// Removes fields that the server allocated and that the new type doesn't use. Keeps fields that the update changes, so
-/// that validation rejects them.
+/// Removes fields that the old type of the Service uses and the new type doesn't. Keeps such a field if the update changes
+/// its value, so that validation rejects the update.
 fn drop_unused_fields(new: &mut Value, old: &Value) {
     let (old_type, new_type) =
         (object::text(old, &["spec", "type"]).to_owned(), object::text(new, &["spec", "type"]).to_owned());
     let has_external_ips = |object: &Value| object::at(object, &["spec", "externalIPs"]).is_some();
-    let reachable =
+    // Whether traffic from outside the cluster arrives at the Service, so that it has an `externalTrafficPolicy`.
+    let is_external =
         |type_: &str, has_external_ips: bool| has_node_ports(type_) || type_ == "ClusterIP" && has_external_ips;
-    let was_reachable = reachable(&old_type, has_external_ips(old));
-    let is_reachable = reachable(&new_type, has_external_ips(new));
+    let was_external = is_external(&old_type, has_external_ips(old));
+    let stays_external = is_external(&new_type, has_external_ips(new));
     let Some(old_spec) = object::at(old, &["spec"]).and_then(Value::as_object) else { return };
     let old_node_ports: Vec<i64> = ports(old).iter().filter_map(|port| object::number(port, &["nodePort"])).collect();
     let spec = object::map_at(new, &["spec"]);
-    let mut drop_same = |keys: &[&str]| {
+    let mut drop_unchanged = |keys: &[&str]| {
         for key in keys {
             if spec.get(*key) == old_spec.get(*key) {
                 spec.remove(*key);
@@ -131,13 +135,13 @@ fn drop_unused_fields(new: &mut Value, old: &Value) {
         }
     };
     if has_cluster_ip(&old_type) && !has_cluster_ip(&new_type) {
-        drop_same(&["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"]);
+        drop_unchanged(&["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"]);
     }
     if old_type == "LoadBalancer" && new_type != old_type {
-        drop_same(&["allocateLoadBalancerNodePorts", "loadBalancerClass", "healthCheckNodePort"]);
+        drop_unchanged(&["allocateLoadBalancerNodePorts", "loadBalancerClass", "healthCheckNodePort"]);
     }
-    if was_reachable && !is_reachable {
-        drop_same(&["externalTrafficPolicy"]);
+    if was_external && !stays_external {
+        drop_unchanged(&["externalTrafficPolicy"]);
     }
     if has_node_ports(&old_type) && !has_node_ports(&new_type) {
         for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {

@@ -17,7 +17,7 @@ const SERVICES: &str = "services";
 /// The number of random draws before the range is searched in order.
 const DRAWS: usize = 8;
 
-/// Allocates the cluster IP and node ports that a Service needs and does not set.
+/// Allocates the cluster IP, the node ports and the health check port that a Service needs and does not set.
 pub(super) fn allocate(server: &Server, service: &mut Value) {
     let type_ = object::text(service, &["spec", "type"]).to_owned();
     if has_cluster_ip(&type_) {
@@ -27,30 +27,32 @@ pub(super) fn allocate(server: &Server, service: &mut Value) {
     if has_node_ports(&type_) && (type_ == "NodePort" || wants_node_ports) {
         allocate_node_ports(server, service);
     }
-    let local = object::text(service, &["spec", "externalTrafficPolicy"]) == "Local";
-    let health = object::number(service, &["spec", "healthCheckNodePort"]).unwrap_or(0);
-    if type_ == "LoadBalancer" && local && health == 0 {
+    // With the policy `Local`, a load balancer checks which nodes have Pods of the Service.
+    let is_local = object::text(service, &["spec", "externalTrafficPolicy"]) == "Local";
+    let health_check_port = object::number(service, &["spec", "healthCheckNodePort"]).unwrap_or(0);
+    if type_ == "LoadBalancer" && is_local && health_check_port == 0 {
         let port = unused_node_port(server, &node_ports(service));
         object::map_at(service, &["spec"]).insert("healthCheckNodePort".into(), port.into());
     }
 }
 
-/// Sets a missing cluster IP, and the IP families and their policy.
+/// Sets the missing ones of `clusterIP`, `clusterIPs`, `ipFamilyPolicy` and `ipFamilies`. Allocates an address if the
+/// Service sets none; `None` is the address of a headless Service.
 fn allocate_cluster_ip(server: &Server, service: &mut Value) {
-    let selects = object::at(service, &["spec", "selector"]).is_some();
+    let has_selector = object::at(service, &["spec", "selector"]).is_some();
     let spec = object::map_at(service, &["spec"]);
     if !spec.get("clusterIP").is_some_and(|address| address != "") {
-        let first = spec.get("clusterIPs").and_then(|list| list.get(0)).cloned();
-        let address = first.unwrap_or_else(|| unused_cluster_ip(server).into());
+        let listed_address = spec.get("clusterIPs").and_then(|list| list.get(0)).cloned();
+        let address = listed_address.unwrap_or_else(|| unused_cluster_ip(server).into());
         spec.insert("clusterIP".into(), address);
     }
     let address = spec.get("clusterIP").cloned().unwrap_or_default();
-    let headless = address == "None";
+    let is_headless = address == "None";
     spec.entry("clusterIPs").or_insert_with(|| json!([address]));
     // A headless Service without a selector may have addresses of both families.
-    let policy = if headless && !selects { "RequireDualStack" } else { "SingleStack" };
+    let policy = if is_headless && !has_selector { "RequireDualStack" } else { "SingleStack" };
     let policy = spec.entry("ipFamilyPolicy").or_insert_with(|| policy.into());
-    let is_dual_stack = headless && !selects && *policy == "RequireDualStack";
+    let is_dual_stack = is_headless && !has_selector && *policy == "RequireDualStack";
     spec.entry("ipFamilies").or_insert_with(|| if is_dual_stack { json!(["IPv4", "IPv6"]) } else { json!(["IPv4"]) });
 }
 
@@ -58,7 +60,7 @@ fn allocate_cluster_ip(server: &Server, service: &mut Value) {
 fn allocate_node_ports(server: &Server, service: &mut Value) {
     let mut used = node_ports(service);
     let spec = object::map_at(service, &["spec"]);
-    // TCP and UDP of the same port share one node port.
+    // Port number, protocol and node port of the ports so far.
     let mut assigned: Vec<(Value, Value, u16)> = Vec::new();
     for port in spec.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten() {
         let (number, protocol) = (port["port"].clone(), port["protocol"].clone());
@@ -105,8 +107,8 @@ fn unused_node_port(server: &Server, used: &[u16]) -> u16 {
     }
 }
 
-/// Returns a number of the range that no stored Service uses. `text` returns the JSON of a field with the number. If
-/// all are used, returns any.
+/// Returns a number of the range that no stored Service uses, or a used number if all are used. `text` returns JSON with the
+/// number; a Service whose JSON contains this text uses the number. Draws random numbers first, then searches the range.
 fn unused_number(server: &Server, range: std::ops::RangeInclusive<u16>, text: impl Fn(u16) -> String) -> u16 {
     let (_, services) = server.store.list(SERVICES, None);
     let is_used = |number: u16| {

@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 
 use crate::{object, user::User};
 
-/// Sets the requester to the authenticated user, whatever the object contains.
+/// Sets username, uid, groups and extra attributes in the spec to those of the authenticated user, and removes the fields
+/// that this user does not have.
 pub(super) fn set_requester(request: &mut Value, user: &User) {
     let spec = object::map_at(request, &["spec"]);
     let extra: Map<String, Value> =
@@ -15,12 +16,12 @@ pub(super) fn set_requester(request: &mut Value, user: &User) {
         ("groups", Value::from(user.groups.clone()), user.groups.is_empty()),
         ("extra", Value::Object(extra), user.extra.is_empty()),
     ];
-    for (key, value, empty) in requester {
-        object::set(spec, key, (!empty).then_some(value));
+    for (key, value, is_empty) in requester {
+        object::set(spec, key, (!is_empty).then_some(value));
     }
 }
 
-/// Restores the spec, which no update changes.
+/// Restores the old spec, because the spec of a CertificateSigningRequest is immutable.
 pub(super) fn keep_spec(new: &mut Value, old: &Value) {
     let old_spec = object::at(old, &["spec"]).cloned();
     object::set(object::map_at(new, &[]), "spec", old_spec);

@@ -7,8 +7,8 @@ use super::{
     template_labels::{default_labels, template_labels},
 };
 
-/// Sets the defaults of a definition that depend on several fields. Must be called after the defaults of nested values
-/// are set.
+/// Sets the defaults of an object that depend on several of its fields. `definition` is the name of its OpenAPI definition,
+/// such as `io.k8s.api.core.v1.Pod`. Must be called after the defaults of nested values are set.
 pub(super) fn set_dependent_defaults(definition: &str, object: &mut Map<String, Value>) {
     let Some(name) = definition.strip_prefix("io.k8s.api.") else { return };
     match name {
@@ -31,8 +31,8 @@ pub(super) fn set_dependent_defaults(definition: &str, object: &mut Map<String, 
     }
 }
 
-/// Sets the missing defaults of the limits of containers: the default limit to the maximum, and the default request to
-/// the default limit or the minimum (upstream: `SetDefaults_LimitRangeItem`).
+/// Sets missing values of a LimitRange item for containers: `default` (the default limit) to `max`, and `defaultRequest` to
+/// `default`, or else to `min` (upstream: `SetDefaults_LimitRangeItem`).
 fn default_limits(limit: &mut Map<String, Value>) {
     if limit.get("type").and_then(Value::as_str) != Some("Container") {
         return;
@@ -47,7 +47,7 @@ fn default_limits(limit: &mut Map<String, Value>) {
     }
 }
 
-/// Sets the selector and labels of a ReplicationController from its template if they are missing.
+/// Sets missing selector and labels of a ReplicationController to the labels of its pod template.
 fn default_controller_selector(controller: &mut Map<String, Value>) {
     let Some(labels) = template_labels(controller) else { return };
     if let Some(Value::Object(spec)) = controller.get_mut("spec") {
@@ -63,7 +63,7 @@ fn default_allocatable(status: &mut Map<String, Value>) {
     }
 }
 
-/// Sets a missing precedence of a FlowSchema to 1000, so that it does not precede all others.
+/// Sets the precedence of a FlowSchema to 1000 if it is missing or 0.
 fn default_precedence(spec: &mut Map<String, Value>) {
     if spec.get("matchingPrecedence").is_none_or(|precedence| *precedence == 0) {
         spec.insert("matchingPrecedence".into(), 1000.into());

@@ -47,7 +47,8 @@ const COMMON_METADATA_RULES_ONLY: [(&str, &str); 7] = [
     ("storage.k8s.io", "volumeattachments"),
 ];
 
-/// Returns whether the kind's own validation repeats the common metadata rules.
+/// Returns whether the validation of the kind itself repeats the checks of metadata that each update gets, so that an update
+/// reports each error about metadata twice.
 pub(crate) fn revalidates_metadata(kind: &Kind) -> bool {
     let excluded_groups = ["admissionregistration.k8s.io", "flowcontrol.apiserver.k8s.io"];
     !excluded_groups.contains(&kind.group.as_str())
@@ -64,8 +65,8 @@ pub(crate) fn updates_unconditionally(kind: &Kind) -> bool {
     kind.custom().is_none() && !CONDITIONAL.iter().any(|(group, plural)| kind.is(group, plural))
 }
 
-/// Returns whether the first update of an object of the kind adds a field to the stored object, even if it changes
-/// nothing else. New claims are stored without the phase `Pending`, although every reader sees it.
+/// Returns whether the first update of an object of the kind is stored even if the client changes nothing. That is so for
+/// PersistentVolumeClaims: a new claim is stored without the phase `Pending`, which each read shows.
 pub(crate) fn is_completed_by_an_update(kind: &Kind) -> bool {
     kind.is("", "persistentvolumeclaims")
 }

@@ -1,4 +1,4 @@
-//! Returns the warnings that the API server sends to clients about accepted objects.
+//! Computes the warnings that the API server sends to clients about accepted objects.
 
 use serde_json::Value;
 
@@ -32,11 +32,11 @@ pub(crate) fn warnings(kind: &Kind, new: &Value, old: Option<&Value>) -> Vec<Str
         return messages;
     }
     // An update that doesn't change the pod spec gets no warnings about it.
-    let same = |path: &[&str]| old.is_some_and(|old| object::at(old, path) == object::at(new, path));
+    let is_unchanged = |path: &[&str]| old.is_some_and(|old| object::at(old, path) == object::at(new, path));
     match (kind.group.as_str(), kind.plural.as_str()) {
         ("", "pods") => {
             warn_dotted_name(new, old, "this is used in the Pod's hostname", &mut messages);
-            if !same(&["spec"]) {
+            if !is_unchanged(&["spec"]) {
                 warn_pod_spec(new, &["spec"], &mut messages);
             }
         }
@@ -48,7 +48,7 @@ pub(crate) fn warnings(kind: &Kind, new: &Value, old: Option<&Value>) -> Vec<Str
     messages
 }
 
-/// Adds the warnings about the name and the pod template of a workload, if the object is one.
+/// Adds the warnings about the name and the pod template of a workload, such as a Deployment. Does nothing for other kinds.
 fn warn_workload(kind: &Kind, new: &Value, old: Option<&Value>, messages: &mut Vec<String>) {
     let names_pods = NAMING_KINDS.iter().any(|(group, plural)| kind.is(group, plural));
     if !names_pods && !kind.is("apps", "statefulsets") {
@@ -66,22 +66,22 @@ fn warn_workload(kind: &Kind, new: &Value, old: Option<&Value>, messages: &mut V
     }
 }
 
-/// Adds the warning about a name with dots to a new object. `used` says where the name is used.
-fn warn_dotted_name(new: &Value, old: Option<&Value>, used: &str, messages: &mut Vec<String>) {
+/// Adds the warning about a new object whose name contains dots. `usage` is the part of the message about the use of names.
+fn warn_dotted_name(new: &Value, old: Option<&Value>, usage: &str, messages: &mut Vec<String>) {
     if old.is_none() && object::name(new).contains('.') {
         messages.push(format!(
-            "metadata.name: {used}, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]"
+            "metadata.name: {usage}, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]"
         ));
     }
 }
 
-/// Adds the warnings about new finalizers without a domain and a path, which other controllers might use, too.
+/// Adds the warnings about added finalizers that are not of the form `DOMAIN/NAME`, which other controllers might use, too.
 fn warn_finalizers(new: &Value, old: Option<&Value>, messages: &mut Vec<String>) {
     let old_finalizers = old.map(object::finalizers).unwrap_or_default();
-    let mut new: Vec<&str> =
+    let mut added: Vec<&str> =
         object::finalizers(new).into_iter().filter(|name| !old_finalizers.contains(name)).collect();
-    new.sort_unstable();
-    for name in new.into_iter().filter(|name| !name.contains('/')) {
+    added.sort_unstable();
+    for name in added.into_iter().filter(|name| !name.contains('/')) {
         let is_standard = ["orphan", "foregroundDeletion"].contains(&name);
         let path = if name.contains('.') { " including a path (/)" } else { "" };
         if !is_standard {
@@ -116,7 +116,7 @@ fn warn_pod_spec(object: &Value, path: &[&str], messages: &mut Vec<String>) {
     }
 }
 
-/// Adds the warnings about resources of a container that are not a whole number of bytes.
+/// Adds the warnings about limits and requests of memory or ephemeral storage that are not a whole number of bytes.
 fn warn_fractional_bytes(container: &Value, field_path: &str, messages: &mut Vec<String>) {
     for bound in ["limits", "requests"] {
         for resource in ["memory", "ephemeral-storage"] {
@@ -128,13 +128,13 @@ fn warn_fractional_bytes(container: &Value, field_path: &str, messages: &mut Vec
     }
 }
 
-/// Returns the warning about an amount of bytes that is no integer; `None` if it is one or can't be parsed.
+/// Returns the warning about a number of bytes with a fraction; `None` if the text is an integer or no quantity.
 fn fraction_warning(text: &str) -> Option<String> {
     let is_whole = Quantity::parse(text).ok()?.is_whole();
     (!is_whole).then(|| format!("fractional byte value {text:?} is invalid, must be an integer"))
 }
 
-/// Adds the warnings about environment variables that hide an earlier one of the same name.
+/// Adds the warnings about environment variables of a container whose name an earlier variable has, too.
 fn warn_duplicate_variables(container: &Value, field_path: &str, messages: &mut Vec<String>) {
     let names: Vec<&str> = items(container, "env").map(|variable| object::text(variable, &["name"])).collect();
     for (index, name) in names.iter().enumerate() {
@@ -145,11 +145,12 @@ fn warn_duplicate_variables(container: &Value, field_path: &str, messages: &mut 
     }
 }
 
-/// Adds the warnings about ports of a container that equal an earlier one.
+/// Adds the warnings about ports of a container that have the same number, protocol, host port and host IP as an earlier
+/// port.
 fn warn_duplicate_ports(container: &Value, field_path: &str, messages: &mut Vec<String>) {
     let identifying_fields = ["containerPort", "protocol", "hostPort", "hostIP"];
     let ports: Vec<[Option<&Value>; 4]> =
-        items(container, "ports").map(|port| identifying_fields.map(|part| port.get(part))).collect();
+        items(container, "ports").map(|port| identifying_fields.map(|field| port.get(field))).collect();
     for (index, port) in ports.iter().enumerate() {
         if let Some(first) = ports[..index].iter().position(|other| other == port) {
             messages.push(format!(
@@ -170,7 +171,7 @@ fn warn_service(service: &Value, messages: &mut Vec<String>) {
     }
 }
 
-/// Adds the warnings about a PersistentVolumeClaim.
+/// Adds the warnings about a PersistentVolumeClaim: its deprecated class annotation, and a requested fraction of a byte.
 fn warn_claim(claim: &Value, messages: &mut Vec<String>) {
     const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
     if object::at(claim, &["metadata", "annotations", CLASS]).is_some() {

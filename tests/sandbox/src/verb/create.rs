@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{failure::Failure, object, request::ResourceRequest, response::ApiResponse};
 
-/// Fails for a custom kind whose CRD is terminating.
+/// Returns a 403 error if the CRD of a custom kind is terminating, because no custom resources may be created then.
 pub(super) fn reject_terminating(request: ResourceRequest<'_>, name: &str) -> Result<(), Failure> {
     if !request.kind.custom().is_some_and(|custom| custom.terminating) {
         return Ok(());
@@ -17,8 +17,8 @@ pub(super) fn reject_terminating(request: ResourceRequest<'_>, name: &str) -> Re
     Err(Failure::forbidden(request.kind, name, why))
 }
 
-/// Handles a create: decodes and names the object, writes it, and returns it with the warnings. A review is answered
-/// and not stored. Returns a 409 error if the object exists.
+/// Handles a create: decodes and names the object, writes it, and returns it with the warnings. Returns a 409 error if the object exists. A
+/// review, such as a SubjectAccessReview, is answered and not stored.
 pub(super) async fn create(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     if !request.kind.is_stored() {
         return crate::authorization::review(request);
@@ -38,6 +38,6 @@ pub(super) async fn create(request: ResourceRequest<'_>) -> Result<ApiResponse, 
         // Only an update ends with this conflict: `write::create` returns the 409 as a failure.
         Err(WriteError::Conflict) => return Err(Failure::internal("the object was created concurrently")),
     };
-    let answer = read::write_response(request, StatusCode::CREATED, written.state)?;
-    Ok(answer.with_warnings(decoded.warnings).with_warnings(written.warnings))
+    let response = read::write_response(request, StatusCode::CREATED, written.state)?;
+    Ok(response.with_warnings(decoded.warnings).with_warnings(written.warnings))
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{kind::definition, request::ResourceRequest};
 
 impl ResourceRequest<'_> {
-    /// Prunes unknown fields and sets defaults and the type; returns the paths of the unknown fields.
+    /// Prunes unknown fields of an object, and sets defaults, `apiVersion` and `kind`. Returns the paths of the unknown fields.
     pub(crate) fn complete(&self, object: &mut Value) -> Vec<String> {
         let mut unknown = crate::schema::prune(self.kind.schema(), object);
         if self.kind.custom().is_some() {
@@ -18,9 +18,9 @@ impl ResourceRequest<'_> {
         }
         crate::strategy::set_defaults(self.kind, object);
         // A body may omit the type, because the path determines it.
-        let typed = crate::object::map_at(object, &[]);
-        typed.insert("apiVersion".into(), self.kind.api_version().into());
-        typed.insert("kind".into(), self.kind.kind.as_str().into());
+        let type_meta = crate::object::map_at(object, &[]);
+        type_meta.insert("apiVersion".into(), self.kind.api_version().into());
+        type_meta.insert("kind".into(), self.kind.kind.as_str().into());
         unknown
     }
 }

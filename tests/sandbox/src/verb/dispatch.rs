@@ -25,7 +25,7 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<ApiResponse, 
     };
     let request = match ResourceRequest::new(server, call, &kind, target) {
         Ok(request) => request,
-        // An unknown path under a custom kind returns a 404 page.
+        // As kube-apiserver, answers an unknown path of a custom kind with "404 page not found" instead of a `Status`.
         Err(failure) if failure.code == 404 && kind.custom().is_some() => return Ok(discovery::no_page()),
         Err(failure) => return Err(failure),
     };
@@ -50,12 +50,12 @@ pub(crate) async fn answer(server: &Server, call: &Call) -> Result<ApiResponse, 
         return Err(if unknown_shape { Failure::no_such_shape() } else { Failure::no_such_representation() });
     }
     // A request to a deprecated version gets a warning, whether it succeeds or fails.
-    let answer = handle_verb(request).await;
+    let response = handle_verb(request).await;
     match deprecation_warning(&kind) {
-        None => answer,
-        // A request that fails before the kind is resolved gets no warning.
-        Some(_) if answer.as_ref().is_err_and(|failure| failure.code == 415) => answer,
-        Some(warning) => Ok(answer.unwrap_or_else(ApiResponse::from).with_warnings(vec![warning])),
+        None => response,
+        // A request with an unsupported media type (415) fails before the server resolves the version, and gets no warning.
+        Some(_) if response.as_ref().is_err_and(|failure| failure.code == 415) => response,
+        Some(warning) => Ok(response.unwrap_or_else(ApiResponse::from).with_warnings(vec![warning])),
     }
 }
 
@@ -67,12 +67,13 @@ fn deprecation_warning(kind: &Kind) -> Option<String> {
     kind.custom().and_then(|custom| custom.warning.clone())
 }
 
-/// Handles a request for objects of a kind, by its verb.
+/// Passes a request for objects of a kind, not for a subresource, to the handler of its verb.
 async fn handle_verb(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     match request.call.verb {
         Verb::Get => read::get(request).await,
         Verb::List => list::list(request).await,
         Verb::Watch => {
+            // Conversion webhooks run first, because the watch stream only reads their cached results.
             request.convert_all().await?;
             if let Some(version) =
                 list_options::version(&request.call.options, Verb::Watch)?.filter(|version| *version > 0)

@@ -22,8 +22,8 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// Parses the filter of a request. Returns a 400 error if a selector is invalid or the kind does not support one of
-    /// its fields.
+    /// Parses the filter of a request from its path and its selectors. Returns a 400 error if a selector is invalid, or if the kind does
+    /// not support a field of the field selector.
     pub(super) fn parse(request: ResourceRequest<'_>) -> Result<Self, Failure> {
         let options = &request.call.options;
         let fields = FieldSelector::parse(&options.field_selector)?;
@@ -53,7 +53,8 @@ impl Filter {
         self.labels.is_empty() && self.fields.is_empty() && self.name.is_empty()
     }
 
-    /// Returns the only name that can match; `None` if the filter does not determine the name.
+    /// Returns the name of the only object that can match, from the path or from the field selector `metadata.name=…`; `None` if the
+    /// filter requires no single name.
     pub(super) fn only_name(&self) -> Option<&str> {
         let by_field = || {
             let name_requirement =
@@ -70,7 +71,8 @@ impl Filter {
         in_namespace && has_name && self.labels.matches(|key| item.label(key)) && self.fields_match(kind, item)
     }
 
-    /// Returns whether a stored object meets the field selector. Decodes the object only if the selector requires it.
+    /// Returns whether a stored object meets the field selector. Decodes the object only if the selector has a field other than name and
+    /// namespace.
     fn fields_match(&self, kind: &Kind, item: &Stored) -> bool {
         let mut decoded = None;
         self.fields.0.iter().all(|requirement| {
@@ -84,8 +86,9 @@ impl Filter {
     }
 }
 
-/// Returns a field in the form that a field selector compares; an absent field has the zero value of its Go type.
+/// Returns the value of a field as text, to compare with a field selector; an absent field has the zero value of its Go type.
 fn field_text(object: &Value, field: &str) -> String {
+    // These field labels are no paths: `source` of an Event, `status.successful` of a Job, and `status.podIPs`, which is a list.
     let path: Vec<&str> = match field {
         "source" if !object::text(object, &["source", "component"]).is_empty() => vec!["source", "component"],
         "source" => vec!["reportingComponent"],

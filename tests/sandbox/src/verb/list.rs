@@ -1,4 +1,4 @@
-//! Implements the verb `list`: whole or in pages, at the current or an older version.
+//! Implements the verb `list`: returns whole or paginated lists, at the current or an older resourceVersion.
 
 use std::sync::Arc;
 
@@ -92,17 +92,19 @@ pub(super) async fn list(request: ResourceRequest<'_>) -> Result<ApiResponse, Fa
     }
 }
 
-/// Returns the response with objects at a version of the store as one list, as `deletecollection` returns it.
+/// Returns the response to a `deletecollection`: all items as one list, with `version` as its resourceVersion.
 pub(super) fn full_list(request: ResourceRequest<'_>, version: u64, items: &[Arc<Stored>]) -> ApiResponse {
     let metadata = json!({"resourceVersion": version.to_string()});
     ApiResponse::json(StatusCode::OK, encode_list(request, &metadata, items))
 }
 
-/// Encodes a list without decoding the objects. Items of custom kinds contain their type, as in Kubernetes.
+/// Encodes a list by concatenating the JSON texts of the stored objects, without decoding them. As in Kubernetes, only items of custom
+/// kinds contain `kind` and `apiVersion`.
 fn encode_list(request: ResourceRequest<'_>, metadata: &Value, items: &[Arc<Stored>]) -> Bytes {
     let kind = request.kind;
     let type_meta = matches!(kind.origin, Origin::Custom(_)).then(|| type_meta(kind));
     let extra_bytes = type_meta.as_ref().map_or(1, |type_meta| type_meta.len() + 1);
+    // 256 bytes are enough for the beginning and the end of the list.
     let mut text = BytesMut::with_capacity(items.iter().map(|item| item.json.len() + extra_bytes).sum::<usize>() + 256);
     let (list_kind, api_version) = (&kind.list_kind, kind.api_version());
     text.extend_from_slice(
@@ -115,6 +117,7 @@ fn encode_list(request: ResourceRequest<'_>, metadata: &Value, items: &[Arc<Stor
         }
         match &type_meta {
             Some(type_meta) => {
+                // `type_meta` replaces the opening brace of the item.
                 text.extend_from_slice(type_meta);
                 text.extend_from_slice(item.text(kind).get(1..).unwrap_or_default());
             }
@@ -125,8 +128,8 @@ fn encode_list(request: ResourceRequest<'_>, metadata: &Value, items: &[Arc<Stor
     text.freeze()
 }
 
-/// Reads the objects that match at the requested version, up to the limit. Returns an error if the version is expired
-/// or not reached, or the continue token is invalid.
+/// Reads the matching objects at the requested version, up to the limit, and creates the continue token for the next page. Returns an error
+/// if the version is expired or not reached yet, or if the continue token of the request is invalid.
 fn read_page(request: ResourceRequest<'_>) -> Result<Page, Failure> {
     let options = &request.call.options;
     let filter = Filter::parse(request)?;
@@ -145,25 +148,27 @@ fn read_page(request: ResourceRequest<'_>) -> Result<Page, Failure> {
         }
     };
     items.retain(|item| filter.matches(request.kind, item));
-    // A list at any version comes from the watch cache, which does not paginate.
+    // A list at any version (`resourceVersion=0`) comes from the watch cache of kube-apiserver, which ignores the limit.
     let limit = options.limit.filter(|limit| *limit < items.len() && requested != Some(0));
     let Some(limit) = limit else { return Ok(Page { version, items, token: None, remaining: None }) };
     let remaining = filter.is_empty().then_some(items.len() - limit);
     items.truncate(limit);
     let last = items.last().map(|item| relative_key(request, item)).unwrap_or_default();
+    // The key with an appended NUL byte is the smallest key after the last listed object.
     let next =
         ContinueToken { version: TOKEN.into(), resource_version: version.cast_signed(), start: format!("/{last}\0") };
     Ok(Page { version, items, token: Some(next.encode()), remaining })
 }
 
-/// Returns the exact version that the list must have: requested by `resourceVersionMatch`, or implied by a paginated
-/// list without it. Returns `None` if any version that is new enough will do.
+/// Returns the version that the list must have exactly: the requested version if `resourceVersionMatch` is `Exact`, or if it is empty and
+/// the list has a limit. Returns `None` if a list at a newer version is acceptable.
 fn exact_version(options: &Options, requested: Option<u64>) -> Option<u64> {
     let is_paginated = options.limit.is_some() && options.resource_version_match.is_empty();
     requested.filter(|version| *version > 0 && (options.resource_version_match == "Exact" || is_paginated))
 }
 
-/// Returns the current objects that can match the filter, and the version of the store.
+/// Returns the version of the store and the current objects that can match the filter. Reads a single object if the filter determines its
+/// name and namespace, so that not all objects are listed.
 fn current_items(request: ResourceRequest<'_>, filter: &Filter) -> (u64, Vec<Arc<Stored>>) {
     let (store, group_resource) = (&request.server.store, &request.kind.group_resource);
     match filter.only_name() {
@@ -175,8 +180,8 @@ fn current_items(request: ResourceRequest<'_>, filter: &Filter) -> (u64, Vec<Arc
     }
 }
 
-/// Returns the objects after the last page, at the version of the token. Returns a 410 error if that version is
-/// expired.
+/// Returns the objects after the last page and their version: that of the token, or the current one if the token has the version -1.
+/// Returns a 410 error if the version of the token is expired.
 fn continue_list(request: ResourceRequest<'_>, token: &ContinueToken) -> Result<(u64, Vec<Arc<Stored>>), Failure> {
     let (store, group_resource) = (&request.server.store, &request.kind.group_resource);
     let (version, mut items) = match u64::try_from(token.resource_version).ok().filter(|version| *version > 0) {
@@ -192,7 +197,7 @@ fn continue_list(request: ResourceRequest<'_>, token: &ContinueToken) -> Result<
     Ok((version, items))
 }
 
-/// Returns the key of an object, relative to the listed path.
+/// Returns the key of an object relative to the listed path: `namespace/name` in a list of all namespaces, else the name.
 fn relative_key(request: ResourceRequest<'_>, item: &Stored) -> String {
     if request.kind.namespaced && !request.namespace.is_empty() { item.name.to_string() } else { item.key() }
 }

@@ -11,7 +11,7 @@ use crate::{
 /// The field of the errors about `resourceVersionMatch`.
 const MATCH: &str = "resourceVersionMatch";
 
-/// Rejects options that contradict each other or are not supported.
+/// Rejects list or watch options that contradict each other or are not supported, with a 422 error.
 pub(super) fn check(options: &Options, verb: Verb) -> Result<(), Failure> {
     let causes = if verb == Verb::Watch { watch_causes(options) } else { list_causes(options) };
     if causes.is_empty() { Ok(()) } else { Err(Failure::invalid_list_options(&causes)) }
@@ -66,8 +66,8 @@ fn watch_causes(options: &Options) -> Vec<Cause> {
     causes
 }
 
-/// Returns the requested resourceVersion, where 0 stands for any version; `None` if the request has none. Returns an
-/// error if it is not a number.
+/// Returns the requested resourceVersion, where 0 stands for any version; `None` if the request has none. If it is not a number, returns a
+/// 400 error for a list and a 500 error for any other verb, as in Kubernetes.
 pub(super) fn version(options: &Options, verb: Verb) -> Result<Option<u64>, Failure> {
     let text = options.resource_version.as_str();
     if text.is_empty() {
@@ -84,7 +84,7 @@ pub(super) fn version(options: &Options, verb: Verb) -> Result<Option<u64>, Fail
     })
 }
 
-/// Fails with a timeout if the store has not reached the version yet.
+/// Returns a 504 error, a timeout, if the store has not reached the version yet.
 pub(super) fn check_reached(request: ResourceRequest<'_>, version: u64) -> Result<(), Failure> {
     let current = request.server.store.version();
     if version <= current {

@@ -22,7 +22,7 @@ pub(super) enum WrittenObject {
 }
 
 impl WrittenObject {
-    /// Returns the object as JSON.
+    /// Returns the object as JSON in the version of `kind`; decodes it if it is stored.
     pub(super) fn object(self, kind: &Kind) -> Value {
         match self {
             Self::Stored(stored) => stored.object(kind),

@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use crate::object;
 
-/// Removes duplicate owner references. Returns a warning; `None` if there were none.
+/// Removes duplicate owner references from an object. Returns a warning with their uids; `None` if there are no duplicates. The warning
+/// mentions admission if `after_admission` is true.
 pub(super) fn remove_duplicates(object: &mut Value, after_admission: bool) -> Option<String> {
     let owners = object::at(object, &["metadata", "ownerReferences"])?.as_array()?;
     if owners.len() < 2 {

@@ -19,8 +19,8 @@ use crate::{
     response::ApiResponse,
 };
 
-/// Handles a patch: applies it to the current object, and again after a conflict. An apply creates an object that does
-/// not exist.
+/// Handles a patch: applies it to the current object and writes the result; repeats this after a conflict. A server-side apply creates an
+/// object that does not exist.
 pub(super) async fn patch(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let media = Media::of(request)?;
     let mut parsed = None;
@@ -30,7 +30,7 @@ pub(super) async fn patch(request: ResourceRequest<'_>) -> Result<ApiResponse, F
         if stored.is_none() && (media != Media::Apply || request.subresource.is_some()) {
             return Err(Failure::not_found(request.kind, request.name));
         }
-        // The stored object is looked up before the patch is parsed.
+        // Parses the patch once, after the lookup, so that a missing object is reported before an invalid patch.
         let (patch, warnings) = match parsed.take() {
             Some(parsed) => parsed,
             None => Patch::read(request, media)?,
@@ -47,13 +47,14 @@ pub(super) async fn patch(request: ResourceRequest<'_>) -> Result<ApiResponse, F
             Err(WriteError::Failure(failure, unknown_fields)) => {
                 return Ok(ApiResponse::from(failure).with_warnings(unknown_fields));
             }
-            // Applies the patch again to the current object; a resourceVersion in the patch then refuses it.
+            // Applies the patch again to the current object. A patch with a resourceVersion then fails, because the version has changed.
             Err(WriteError::Conflict) => parsed = Some((patch, warnings)),
         }
     }
 }
 
-/// Creates the object of an apply, which also requires the verb `create`. Returns a conflict if the apply names a uid.
+/// Creates the object of a server-side apply, which also requires the permission to create. Returns a 409 error if the apply contains a
+/// uid, since no object has this uid.
 async fn create_by_apply(
     request: ResourceRequest<'_>,
     patch: &Patch,
@@ -74,7 +75,7 @@ async fn create_by_apply(
     Ok(WriteOutcome { warnings: [warnings, written.warnings].concat(), ..written })
 }
 
-/// Applies the patch to the stored object, completes the result, and writes it. Returns it with all warnings.
+/// Applies the patch to the stored object, completes and writes the result. Returns the written object with all warnings.
 async fn patch_existing(
     request: ResourceRequest<'_>,
     patch: &Patch,
@@ -84,6 +85,7 @@ async fn patch_existing(
     request.convert(std::slice::from_ref(stored)).await?;
     let old = stored.object(request.kind);
     let new = patch.apply_to(request, &old)?;
+    // An apply has updated `managedFields` already.
     let tracking = if matches!(patch, Patch::Apply(_)) { Tracking::Done } else { Tracking::Update };
     let (new, warnings) = complete_patched(request, patch, new, &old, warnings)?;
     let written =
@@ -101,7 +103,7 @@ fn complete_patched(
     warnings: &[String],
 ) -> Result<(Value, Vec<String>), WriteError> {
     let strictness = request.call.options.field_validation.unwrap_or(Strictness::Warn);
-    // Only an error message needs the object before pruning.
+    // Only the error message of strict validation needs the object before pruning.
     let unpruned = (strictness == Strictness::Strict).then(|| new.clone());
     if let Err(failure) = check_type(request, patch, &new, old) {
         let has_no_type = request.kind.custom().is_none() && object::text(&new, &["kind"]).is_empty();
@@ -126,6 +128,7 @@ fn complete_patched(
         Strictness::Strict | Strictness::Ignore => all_warnings.clear(),
         Strictness::Warn => {}
     }
+    // A patch may have removed the name, which the path does not replace.
     let has_name = !object::name(&new).is_empty();
     let result =
         request.set_name_from_path(&mut new).and_then(|()| if has_name { Ok(()) } else { Err(request.missing_name()) });
@@ -135,36 +138,38 @@ fn complete_patched(
     }
 }
 
-/// Rejects a patch that changes the kind of the object.
+/// Rejects a patch that changes or removes `kind` or `apiVersion` of the object. The errors are those of kube-apiserver, which differ
+/// between custom and built-in kinds.
 fn check_type(request: ResourceRequest<'_>, patch: &Patch, new: &Value, old: &Value) -> Result<(), Failure> {
     let kind = request.kind;
-    let (api_version, name) = (object::text(new, &["apiVersion"]), object::text(new, &["kind"]));
-    if api_version == kind.api_version() && name == kind.kind {
+    let (api_version, kind_name) = (object::text(new, &["apiVersion"]), object::text(new, &["kind"]));
+    if api_version == kind.api_version() && kind_name == kind.kind {
         return Ok(());
     }
-    if let (Origin::Custom(_), false) = (&kind.origin, name.is_empty() || api_version.is_empty()) {
+    if let (Origin::Custom(_), false) = (&kind.origin, kind_name.is_empty() || api_version.is_empty()) {
         let mut causes = Vec::new();
         for (field, value, expected) in
-            [("kind", name, kind.kind.clone()), ("apiVersion", api_version, kind.api_version())]
+            [("kind", kind_name, kind.kind.clone()), ("apiVersion", api_version, kind.api_version())]
         {
             if value != expected {
                 causes.push(Cause::invalid(field, &value.into(), &format!("must be {expected}")));
             }
         }
+        // The error names the kind and group in the patched object.
         let mut failure = Failure::invalid(kind, request.name, &causes);
         let (group, _) = api_version.split_once('/').unwrap_or(("", api_version));
-        failure.message = failure.message.replacen(&kind.qualified(), &format!("{name}.{group}"), 1);
-        failure.details.insert("kind".into(), name.into());
+        failure.message = failure.message.replacen(&kind.qualified(), &format!("{kind_name}.{group}"), 1);
+        failure.details.insert("kind".into(), kind_name.into());
         failure.details.insert("group".into(), group.into());
         return Err(failure);
     }
-    if request.kind.custom().is_none() && name.is_empty() {
+    if request.kind.custom().is_none() && kind_name.is_empty() {
         return Err(request.missing_name());
     }
-    let why = if name.is_empty() {
+    let why = if kind_name.is_empty() {
         format!("Object 'Kind' is missing in '{new}'")
     } else {
-        request.other_type(api_version, name)
+        request.other_type(api_version, kind_name)
     };
     Err(patch.decoding_error(new, old, &why))
 }

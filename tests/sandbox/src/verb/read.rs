@@ -1,4 +1,4 @@
-//! Implements the verb `get`, and encodes objects in responses.
+//! Implements the verb `get`, and encodes objects for the responses of all verbs.
 
 use bytes::{Bytes, BytesMut};
 use http::StatusCode;
@@ -19,8 +19,7 @@ use crate::{
     store::Stored,
 };
 
-/// Handles a get. Returns a 404 error if the object does not exist, or a timeout if the store has not reached the
-/// requested version.
+/// Handles a get. Returns a 404 error if the object does not exist, or a 504 error if the store has not reached the requested version yet.
 pub(super) async fn get(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     // The current state satisfies every version that the store has reached.
     if let Some(version) = list_options::version(&request.call.options, request.call.verb)? {
@@ -34,7 +33,8 @@ pub(super) async fn get(request: ResourceRequest<'_>) -> Result<ApiResponse, Fai
     object_response(request, StatusCode::OK, stored.object(request.kind))
 }
 
-/// Returns the response with the object after a write. A stored object that the client wants as JSON is not decoded for it.
+/// Returns the response with the object after a write. Copies the JSON text of a stored object, without decoding it, if the client accepts
+/// JSON.
 pub(super) fn write_response(
     request: ResourceRequest<'_>,
     code: StatusCode,
@@ -48,8 +48,8 @@ pub(super) fn write_response(
     }
 }
 
-/// Returns a response with an object in the representation that the request accepts. Returns a 406 error if there is
-/// none.
+/// Returns a response with an object in the representation that the request accepts. Returns a 406 error if the server does not support the
+/// representation, or if it is that of a list.
 pub(super) fn object_response(
     request: ResourceRequest<'_>,
     code: StatusCode,
@@ -74,7 +74,7 @@ pub(super) fn object_response(
     Ok(ApiResponse::json(code, line(&object)))
 }
 
-/// Returns the Go type of a kind's objects, or with the suffix `List` of its lists, for error messages.
+/// Returns the Go type of a kind's objects for error messages, such as `*apps.Deployment`; the suffix `List` makes it the type of a list.
 pub(super) fn go_type(kind: &Kind, suffix: &str) -> String {
     if kind.custom().is_some() {
         return format!("*unstructured.Unstructured{suffix}");
@@ -89,11 +89,12 @@ pub(super) fn metadata_of(object: &Value) -> Value {
     json!({"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": metadata})
 }
 
-/// Returns the JSON text of a stored object and a line feed, with `kind` and `apiVersion` in front. The stored text is
-/// not decoded, unless it must be converted to another version.
+/// Returns the JSON text of a stored object with `kind` and `apiVersion` in front and a line feed at the end. Decodes the stored text only
+/// if it must be converted to another version.
 pub(super) fn encode_stored(kind: &Kind, stored: &Stored) -> Bytes {
     let mut text = BytesMut::with_capacity(stored.json.len() + 64);
     text.extend_from_slice(&type_meta(kind));
+    // `type_meta` replaces the opening brace.
     text.extend_from_slice(stored.text(kind).get(1..).unwrap_or_default());
     text.extend_from_slice(b"\n");
     text.freeze()

@@ -15,8 +15,8 @@ use crate::{
     strategy,
 };
 
-/// Handles an update. Creates a missing object if the kind allows it; otherwise returns a 404 error. An update with a
-/// resourceVersion fails after a conflict, others are repeated.
+/// Handles an update. Creates a missing object if the kind allows it; otherwise returns a 404 error. If another write comes in between, an
+/// update with a resourceVersion fails, and an update without one is repeated.
 pub(super) async fn replace(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     crate::patch::check_manager(request.call, "UpdateOptions")?;
     let mut decoded = request.decode()?;
@@ -37,8 +37,8 @@ pub(super) async fn replace(request: ResourceRequest<'_>) -> Result<ApiResponse,
         }
         match write::update(request, &stored, decoded.object.clone(), Tracking::Update).await {
             Ok(written) => {
-                let answer = read::write_response(request, StatusCode::OK, written.state)?;
-                return Ok(answer.with_warnings(decoded.warnings).with_warnings(written.warnings));
+                let response = read::write_response(request, StatusCode::OK, written.state)?;
+                return Ok(response.with_warnings(decoded.warnings).with_warnings(written.warnings));
             }
             Err(WriteError::Failure(failure, failure_warnings)) => {
                 return Ok(ApiResponse::from(failure).with_warnings(decoded.warnings).with_warnings(failure_warnings));
@@ -49,7 +49,8 @@ pub(super) async fn replace(request: ResourceRequest<'_>) -> Result<ApiResponse,
     }
 }
 
-/// Creates an object that an update does not find, for the kinds that allow it.
+/// Creates the object of an update for which no stored object exists. Returns a 409 error if the update contains a uid, since no object has
+/// this uid.
 async fn create(request: ResourceRequest<'_>, decoded: Decoded) -> Result<ApiResponse, Failure> {
     let uid = object::uid(&decoded.object);
     if !uid.is_empty() {
@@ -58,8 +59,8 @@ async fn create(request: ResourceRequest<'_>, decoded: Decoded) -> Result<ApiRes
     }
     match write::create(request, decoded.object, Tracking::Update).await {
         Ok(written) => {
-            let answer = read::write_response(request, StatusCode::CREATED, written.state)?;
-            Ok(answer.with_warnings(decoded.warnings).with_warnings(written.warnings))
+            let response = read::write_response(request, StatusCode::CREATED, written.state)?;
+            Ok(response.with_warnings(decoded.warnings).with_warnings(written.warnings))
         }
         Err(WriteError::Failure(failure, failure_warnings)) => {
             Ok(ApiResponse::from(failure).with_warnings(decoded.warnings).with_warnings(failure_warnings))
@@ -68,7 +69,7 @@ async fn create(request: ResourceRequest<'_>, decoded: Decoded) -> Result<ApiRes
     }
 }
 
-/// Returns the 422 error for an update without a resourceVersion, of a kind that requires one.
+/// Returns the 422 error for an update without a resourceVersion, for kinds whose updates require it.
 fn version_required(request: ResourceRequest<'_>) -> Failure {
     let cause = Cause::invalid("metadata.resourceVersion", &0.into(), "must be specified for an update");
     Failure::invalid_resource(request.kind, request.name, &cause)

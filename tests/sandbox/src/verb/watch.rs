@@ -1,4 +1,4 @@
-//! Implements the verb `watch`: from a version, or from the current state.
+//! Implements the verb `watch`: streams the changes after a version, or the current objects and the changes after them.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -124,11 +124,11 @@ pub(super) fn watch(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure
 }
 
 impl WatchStream {
-    /// Returns the next piece of the response; `None` at the end of the watch. Sends bookmarks while it waits for
-    /// changes.
+    /// Returns the next event of the response, encoded as a line; `None` at the end of the watch. Waits for changes, and sends bookmarks
+    /// meanwhile.
     async fn next_piece(&mut self, subscription: &mut Subscription) -> Option<Bytes> {
         loop {
-            // Waits until changes are in the file: a restart could lose earlier ones.
+            // Sends no event before its change is in the data file: after a restart, the server would not know the change.
             if self.has_more() && !self.store.wait_until_persisted().await {
                 return None;
             }
@@ -141,6 +141,7 @@ impl WatchStream {
             if self.done || Instant::now() >= self.deadline {
                 return None;
             }
+            // Comes before the read, so that a change after the read wakes the watch.
             subscription.mark_unchanged();
             self.wait_for_conversions().await;
             if self.read_changes() {
@@ -171,13 +172,14 @@ impl WatchStream {
         std::mem::take(&mut self.marks_initial).then(|| self.bookmark_event(true))
     }
 
-    /// Waits until webhooks have converted the next objects, at most until the deadline of the watch.
+    /// Waits until conversion webhooks have converted the objects of the next changes to the version of the watch, at most until the
+    /// deadline of the watch. The request that wrote an object starts its conversion.
     async fn wait_for_conversions(&self) {
         let Some(custom) = self.kind.custom().filter(|_| self.kind.is_converted_by_webhook()) else { return };
         while Instant::now() < self.deadline {
             // Subscribe before the check, so that no conversion is missed in between.
             let subscription = custom.converted.subscribe();
-            // `read` reports an expired version.
+            // `read_changes` reports an expired version.
             let Ok(changes) = self.store.some_changes(&self.kind.group_resource, self.after, MAX_BATCH) else { return };
             if !changes.iter().any(|change| self.kind.waits_for(&change.object)) {
                 return;
@@ -190,8 +192,8 @@ impl WatchStream {
         }
     }
 
-    /// Reads and encodes new changes. Ends the watch with an error event if its version is expired or a conversion
-    /// failed. Returns whether there is more to do.
+    /// Reads new changes and queues their encoded events. Ends the watch with an error event if its version is expired or a conversion
+    /// failed. Returns whether it has read a change or ended the watch, so that the caller must look for queued events.
     fn read_changes(&mut self) -> bool {
         match self.store.some_changes(&self.kind.group_resource, self.after, MAX_BATCH) {
             Ok(changes) => {
@@ -220,14 +222,14 @@ impl WatchStream {
     /// Returns the event of a change: DELETED if the object stops matching, ADDED if it starts to match. Returns `None`
     /// if it matches neither before nor after.
     fn change_event(&mut self, change: &Change) -> Option<Bytes> {
-        let matched = change.before.as_ref().is_some_and(|before| self.filter.matches(&self.kind, before));
+        let matched_before = change.before.as_ref().is_some_and(|before| self.filter.matches(&self.kind, before));
         let deleted = change.kind == ChangeKind::Deleted;
-        let matches = !deleted && self.filter.matches(&self.kind, &change.object);
-        match (matched, matches) {
+        let matches_now = !deleted && self.filter.matches(&self.kind, &change.object);
+        match (matched_before, matches_now) {
             (false, true) => Some(self.encode_stored("ADDED", &change.object)),
             (true, true) => Some(self.encode_stored("MODIFIED", &change.object)),
             (true, false) if deleted => Some(self.encode_stored("DELETED", &change.object)),
-            // The last matching state, with the version of the change.
+            // The object still exists: the event contains its last matching state, with the version of the change.
             (true, false) => {
                 let mut last = change.before.as_ref()?.object(&self.kind);
                 object::metadata_mut(&mut last).insert("resourceVersion".into(), change.version.to_string().into());
@@ -237,14 +239,14 @@ impl WatchStream {
         }
     }
 
-    /// Encodes the event of a stored object. A whole object is concatenated from its stored text, which has no `kind`
-    /// and `apiVersion`, without decoding it.
+    /// Encodes the event of a stored object. In a watch of whole objects, inserts the stored JSON text, which has no `kind` and
+    /// `apiVersion`, without decoding it.
     fn encode_stored(&mut self, type_: &str, item: &Stored) -> Bytes {
         let EventEncoder::Whole { type_meta } = &self.encoder else {
             return self.encode(type_, item.object(&self.kind));
         };
         let text = item.text(&self.kind);
-        // Without the opening brace.
+        // The opening brace is written before `type_meta`.
         let fields = text.get(1..).unwrap_or_default();
         let parts: [&[u8]; 6] =
             [b"{\"type\":\"", type_.as_bytes(), b"\",\"object\":{", type_meta.as_bytes(), fields, b"}\n"];
@@ -257,6 +259,7 @@ impl WatchStream {
             EventEncoder::Whole { .. } => encode_event(type_, &object),
             EventEncoder::Metadata => encode_event(type_, &metadata_of(&object)),
             EventEncoder::Table { printer, clock, sent_columns } => {
+                // Only the first event contains the definitions of the columns.
                 let metadata = json!({"resourceVersion": object::version(&object).unwrap_or_default()});
                 let with_columns = !std::mem::replace(sent_columns, true);
                 let table = printer.table(&[object], &metadata, with_columns && type_ != "BOOKMARK", clock.now());
@@ -273,16 +276,16 @@ impl WatchStream {
         last.map_or(next, |last| last.min(next))
     }
 
-    /// Queues a bookmark if one is due and all changes up to its version are sent.
+    /// Queues a bookmark if one is due. New changes take precedence: if there are any, queues their events and no bookmark.
     fn send_bookmark(&mut self) {
         let now = Instant::now();
         if self.bookmark.is_none_or(|bookmark| bookmark > now) {
             return;
         }
         self.bookmark = Some(self.next_bookmark(now));
-        // All changes up to the version of a bookmark are sent before it.
+        // The version is read before the changes, because all changes up to the version of a bookmark must be sent before it.
         let version = self.store.version();
-        // A watch from a future version gets no bookmark.
+        // A watch from a version that the store has not reached gets no bookmark.
         if !self.read_changes() && self.after <= version {
             self.after = version;
             let bookmark = self.bookmark_event(false);
@@ -298,7 +301,7 @@ impl WatchStream {
         if is_list_end {
             object["metadata"]["annotations"] = json!({"k8s.io/initial-events-end": "true"});
         }
-        // Decoding into the Go type adds fields that are never absent.
+        // For a built-in kind, the real server encodes an empty Go struct, which contains all fields without `omitempty`.
         if kind.custom().is_none() {
             schema::default(kind.schema(), &mut object);
             fill_required(kind.schema(), &mut object);
@@ -309,7 +312,7 @@ impl WatchStream {
     }
 }
 
-/// Sets required fields that Go can't omit to null, recursively.
+/// Sets missing required fields of an object and of the objects in it to null, as Go encodes them in an empty struct.
 fn fill_required(schema: &Schema, value: &mut Value) {
     let (Some(fields), Value::Object(map)) = (schema.fields(), value) else { return };
     for name in &fields.required {

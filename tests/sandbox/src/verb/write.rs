@@ -63,7 +63,7 @@ pub(super) async fn create(
     let ResourceRequest { server, kind, call, .. } = request;
     let mut own_warnings = Vec::new();
     if tracking == Tracking::Update {
-        // Fields that only a deletion sets are ignored.
+        // Ignores the fields that only a deletion sets.
         let metadata = object::metadata_mut(&mut new);
         ["deletionTimestamp", "deletionGracePeriodSeconds"].iter().for_each(|field| drop(metadata.remove(*field)));
         own_warnings.extend(owners::remove_duplicates(&mut new, false));
@@ -82,7 +82,9 @@ pub(super) async fn create(
     strategy::fill_metadata(server, &mut new);
     authorization::check_escalation(request, &new, None)?;
     strategy::prepare_create(request, &mut new);
+    // Checks the `managedFields` that admission may have changed.
     own_warnings.extend(fields::settle(None, &mut new, reshaped));
+    // These warnings come before the warnings of admission.
     warnings.splice(..0, own_warnings);
     let causes = validation::create(request, &new);
     let name = object::name(&new).to_owned();
@@ -112,7 +114,8 @@ pub(super) async fn create(
     Ok(WriteOutcome { state: WrittenObject::Stored(stored), created: true, warnings })
 }
 
-/// Returns `AlreadyExists`; a client may retry if the server generated the name.
+/// Returns the 409 error `AlreadyExists` for a create whose name is that of the object `current`. If the server generated the name, tells
+/// the client to retry.
 fn name_conflict(request: ResourceRequest<'_>, is_generated: bool, current: &Stored) -> Failure {
     let mut failure = Failure::already_exists(request.kind, &current.name);
     if is_generated {
@@ -138,11 +141,11 @@ pub(super) async fn update(
     request.convert(std::slice::from_ref(current)).await?;
     let old = current.object(kind);
     check_preconditions(request, &old, &new)?;
-    // Nobody owns the fields that the server itself resets or sets.
     let mut own_warnings = Vec::new();
     if call.verb == Verb::Update {
         own_warnings.extend(owners::remove_duplicates(&mut new, false));
     }
+    // Comes before `prepare_update`, so that no field manager owns the fields that the server itself resets or sets.
     if tracking == Tracking::Update {
         fields::update(request, Some(&old), &mut new);
     }
@@ -154,6 +157,7 @@ pub(super) async fn update(
     let old = old.unwrap_or_default();
     own_warnings.extend(owners::remove_duplicates(&mut new, true));
     authorization::check_escalation(request, &new, Some(&old))?;
+    // Runs again, because admission may have changed fields that the server resets or sets.
     strategy::prepare_update(request, &mut new, &old);
     own_warnings.extend(fields::settle(Some(&old), &mut new, reshaped));
     warnings.splice(..0, own_warnings);
@@ -191,13 +195,13 @@ pub(super) async fn update(
     Ok(outcome(last_state.map_or(WrittenObject::Stored(stored), WrittenObject::Unstored)))
 }
 
-/// Checks the uid and the resourceVersion of a write against the stored object. Returns a conflict or a 422 error if
-/// one differs.
+/// Checks the uid and the resourceVersion of a write against the stored object. Returns a 409 error for another resourceVersion, and a 409
+/// (for an update) or 422 error (for a patch) for another uid.
 fn check_preconditions(request: ResourceRequest<'_>, old: &Value, new: &Value) -> Result<(), Failure> {
     let (kind, name) = (request.kind, request.name);
     let (requested, actual) = (object::uid(new), object::uid(old));
-    let other_uid = !requested.is_empty() && requested != actual;
-    if other_uid && request.call.verb == Verb::Update {
+    let has_other_uid = !requested.is_empty() && requested != actual;
+    if has_other_uid && request.call.verb == Verb::Update {
         let why = format!("Precondition failed: UID in precondition: {requested}, UID in object meta: {actual}");
         let key = etcd_key(request);
         let why =
@@ -212,9 +216,10 @@ fn check_preconditions(request: ResourceRequest<'_>, old: &Value, new: &Value) -
         Some(requested) if Some(requested) != object::version(old) => return Err(Failure::stale(kind, name)),
         _ => {}
     }
-    if other_uid {
+    if has_other_uid {
         let immutable = || Cause::invalid("metadata.uid", &requested.into(), "field is immutable");
         let mut causes = vec![immutable()];
+        // Kubernetes reports the same error again for kinds whose own validation repeats the metadata rules.
         if strategy::revalidates_metadata(kind) {
             causes.extend(validation::foreign_uid(kind, new));
             causes.push(immutable());
@@ -224,7 +229,7 @@ fn check_preconditions(request: ResourceRequest<'_>, old: &Value, new: &Value) -
     Ok(())
 }
 
-/// Returns the etcd key of an object in kube-apiserver, for error messages.
+/// Returns the key under which kube-apiserver stores an object in etcd, such as `/registry/pods/default/web`, for error messages.
 fn etcd_key(request: ResourceRequest<'_>) -> String {
     let ResourceRequest { kind, namespace, name, .. } = request;
     let group_resource = match kind.plural.as_str() {

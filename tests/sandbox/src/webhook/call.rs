@@ -16,7 +16,7 @@ const AGENT: &str = "kube-apiserver-admission";
 /// Posts a JSON body to the endpoint of a `clientConfig`, and returns the JSON object of the response.
 ///
 /// # Errors
-/// The error of the call, in the words of the real server's HTTP client. The call fails after `limit`.
+/// The error of the call, with the message of the real server's HTTP client. The call fails after the timeout `limit`.
 pub(crate) async fn call(server: &Server, config: &Value, body: &Value, limit: Duration) -> Result<Value, String> {
     let target = WebhookClientConfig::parse(config, limit);
     let request = Request::post(&target.url)
@@ -27,6 +27,7 @@ pub(crate) async fn call(server: &Server, config: &Value, body: &Value, limit: D
     let request = request.map_err(|error| format!("parse {:?}: {error}", target.display_url))?;
     let fault = server.webhooks.fault(&target.display_url, body["kind"] == "ConversionReview");
     let response = async {
+        // An injected `Refused` or `TimedOut` replaces the call.
         match fault {
             Some(WebhookFault::Refused) => return Err(wording::connection_refused(&target.display_url)),
             Some(WebhookFault::TimedOut) => return std::future::pending().await,
@@ -45,6 +46,7 @@ pub(crate) async fn call(server: &Server, config: &Value, body: &Value, limit: D
         Ok(response) => response.map_err(post_error)?,
         Err(_) => return Err(post_error("context deadline exceeded".to_owned())),
     };
+    // A fault other than `Refused` and `TimedOut` changes the response.
     let response = fault.into_iter().fold(response, |response, fault| fault.falsify(response));
     if response.status() >= StatusCode::BAD_REQUEST || response.status() < StatusCode::OK {
         return Err(wording::response_error(response.status(), response.body()));

@@ -44,7 +44,8 @@ type ConnectionKey = (Vec<u8>, Option<SocketAddr>);
 #[derive(Default)]
 pub(super) struct Connections(Mutex<BTreeMap<ConnectionKey, HttpsClient>>);
 
-/// Sends a request and reads the whole response. Errors have the words of Go's HTTP client.
+/// Sends a request by HTTPS and reads the whole response. Connects to `address`, or to the host and port of the URL if it is `None`.
+/// Returns the message of Go's HTTP client on failure.
 pub(super) async fn send(
     connections: &Connections,
     authorities: &[u8],
@@ -76,8 +77,8 @@ impl Connections {
     }
 }
 
-/// Creates a client that trusts only the certificate authorities (PEM), and connects to `address` regardless of the
-/// host in the URL; `None` resolves the host.
+/// Creates a client that trusts only the certificate authorities (PEM). It connects to `address` regardless of the host in the URL, or
+/// resolves the host if `address` is `None`.
 fn new_client(authorities: &[u8], address: Option<SocketAddr>) -> Result<HttpsClient, rustls::Error> {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(CertificateDer::pem_slice_iter(authorities).filter_map(Result::ok));
@@ -85,6 +86,7 @@ fn new_client(authorities: &[u8], address: Option<SocketAddr>) -> Result<HttpsCl
     let tls = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
     let tls = tls.with_root_certificates(roots).with_no_client_auth();
     let mut connector = HttpConnector::new_with_resolver(Resolver(address));
+    // Admits URLs with the scheme `https`, which the HTTP connector rejects by default.
     connector.enforce_http(false);
     let https = HttpsConnectorBuilder::new().with_tls_config(tls).https_only().enable_http1();
     Ok(Client::builder(TokioExecutor::new()).build(https.wrap_connector(connector)))
@@ -103,14 +105,15 @@ impl Service<Name> for Resolver {
         Poll::Ready(Ok(()))
     }
 
+    /// Returns the fixed address if there is one, else the addresses that the machine's resolver returns for the host `name`.
     fn call(&mut self, name: Name) -> Self::Future {
-        let known = self.0;
+        let fixed_address = self.0;
         Box::pin(async move {
-            let found = match known {
+            let addresses = match fixed_address {
                 Some(address) => vec![address],
                 None => GaiResolver::new().call(name).await?.collect(),
             };
-            Ok(found.into_iter())
+            Ok(addresses.into_iter())
         })
     }
 }

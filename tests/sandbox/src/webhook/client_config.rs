@@ -1,5 +1,4 @@
-//! Parses the `clientConfig` of a webhook: the URL or the Service, and the certificate authorities that may sign the certificate of the
-//! webhook.
+//! Parses the `clientConfig` of a webhook: the URL or the Service, and the trusted certificate authorities.
 
 use std::time::Duration;
 
@@ -21,7 +20,8 @@ pub(super) struct WebhookClientConfig {
 }
 
 impl WebhookClientConfig {
-    /// Parses a `clientConfig`. The URL gets the timeout of the call as a query parameter, as kube-apiserver adds it.
+    /// Parses a `clientConfig`; the URL of a Service is `https://NAME.NAMESPACE.svc`. Adds the timeout of the call as a query parameter, as
+    /// kube-apiserver does.
     pub(super) fn parse(config: &Value, timeout: Duration) -> Self {
         use base64::{Engine as _, engine::general_purpose::STANDARD};
         let authorities = STANDARD.decode(text(config, &["caBundle"])).unwrap_or_default();

@@ -13,8 +13,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// The API version of a `ConversionReview`.
 const VERSION: &str = "apiextensions.k8s.io/v1";
 
-/// Converts objects of one version by the webhook of their kind's `spec.conversion`; `desired` is `GROUP/VERSION`.
-/// Returns a 500 error if the call fails or the response is invalid.
+/// Converts custom resources to the API version `desired` by a conversion webhook. `conversion` is `spec.conversion` of the CRD. Returns a
+/// 500 error if the call fails or the response is invalid.
 pub(crate) async fn convert(
     server: &Server,
     conversion: &Value,
@@ -32,8 +32,8 @@ pub(crate) fn failure(message: String) -> Failure {
     Failure { reason: "", ..Failure::internal(message) }
 }
 
-/// Sends a `ConversionReview` with the objects and returns the converted ones. Returns the rest of the error message,
-/// which the caller completes.
+/// Sends a `ConversionReview` with the objects and returns the converted objects. On failure, returns the end of the error message, which
+/// [`convert`] puts after the kind of the objects.
 async fn convert_all(
     server: &Server,
     conversion: &Value,
@@ -80,8 +80,8 @@ fn without_version(object: &Value) -> Value {
     object
 }
 
-/// Returns a converted object with the original metadata, of which a conversion may change only labels and annotations.
-/// Returns an error if its version, kind, name, namespace or uid is wrong.
+/// Returns the converted object `after` with the metadata of the original `before`, except that labels and annotations may change. Returns
+/// an error if the version is not `desired`, or if kind, name, namespace or uid differ from those of the original.
 fn check_converted(before: &Value, after: &Value, desired: &str, index: usize) -> Result<Value, String> {
     let version = object::text(after, &["apiVersion"]);
     if version != desired {

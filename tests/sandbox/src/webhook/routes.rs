@@ -59,8 +59,8 @@ impl WebhookRoutes {
         matching.max_by_key(|(prefix, _)| prefix.len()).map(|(_, handler)| handler.clone())
     }
 
-    /// Returns the address of the Service that a configuration names; `None` if it has a URL. Returns an error if no
-    /// address of the Service is known.
+    /// Returns the address of the Service that a `clientConfig` names; `None` if it contains a URL instead. Returns an error if the Service
+    /// has no known address.
     pub(super) fn address(&self, target: &WebhookClientConfig) -> Result<Option<SocketAddr>, String> {
         let Some(service) = &target.service else { return Ok(None) };
         let address = self.services.get(service).copied();
@@ -69,6 +69,7 @@ impl WebhookRoutes {
 }
 
 impl fmt::Debug for WebhookRoutes {
+    /// Shows the Services and the URL prefixes of the handlers, since functions can't be formatted.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let urls: Vec<_> = self.handlers.iter().map(|(url, _)| url).collect();
         f.debug_struct("WebhookRoutes")

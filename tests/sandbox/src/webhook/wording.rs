@@ -9,10 +9,9 @@ pub(super) const UNREADABLE: &str = "couldn't get version/kind; json parse error
     value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \
     \"json:\\\"kind,omitempty\\\"\" }";
 
-/// Returns the message for a response with an error status: the message of a `Status` in the body, else one for the
-/// status code.
+/// Returns the error message for a response with an error status: the message of the `Status` in the body, else the message of client-go
+/// for the status code.
 pub(super) fn response_error(code: StatusCode, body: &[u8]) -> String {
-    // A `Status` contains the message.
     let status: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
     if let (Some("Status"), Some(message)) = (status["kind"].as_str(), status["message"].as_str()) {
         return message.to_owned();
@@ -37,7 +36,8 @@ pub(super) fn response_error(code: StatusCode, body: &[u8]) -> String {
     }
 }
 
-/// Returns the message for a request that could not be sent, from the first known error in the chain of causes.
+/// Returns the message of Go's HTTP client for a request that could not be sent. Searches the error and its causes for the first TLS, DNS
+/// or connection error; any other error formats itself.
 pub(super) fn request_error(error: &(dyn Error + 'static), host: &str, port: u16) -> String {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -55,7 +55,7 @@ pub(super) fn request_error(error: &(dyn Error + 'static), host: &str, port: u16
             Some(io::ErrorKind::ConnectionReset | io::ErrorKind::UnexpectedEof) => return "EOF".to_owned(),
             _ => {}
         }
-        // The inner error of an I/O error is not its source.
+        // `source()` of an I/O error skips the wrapped error, so the next cause is read by `get_ref()`.
         let inner = io.and_then(io::Error::get_ref).map(|inner| inner as &(dyn Error + 'static));
         cause = inner.or_else(|| error.source());
     }

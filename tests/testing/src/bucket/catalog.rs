@@ -32,11 +32,12 @@ pub(super) fn statements() -> impl Iterator<Item = &'static Statement> {
 mod tests {
     use super::*;
 
+    /// Checks that the numbers of the statements count from 1, and that the documentation of the module lists each statement and no others.
     #[test]
     fn the_documentation_lists_all_statements() {
         let documentation: Vec<&str> = include_str!("mod.rs").lines().collect();
-        for (at, Statement { number, text, .. }) in statements().enumerate() {
-            assert_eq!(*number as usize, at + 1);
+        for (index, Statement { number, text, .. }) in statements().enumerate() {
+            assert_eq!(*number as usize, index + 1);
             let line = format!("//! - B{number}: {text}");
             assert!(documentation.contains(&line.as_str()), "{line}");
         }
@@ -44,11 +45,13 @@ mod tests {
         assert_eq!(listed, statements().count());
     }
 
+    /// Checks that the sources of this folder have a doc comment with the number and the text of each statement.
     #[test]
     fn the_check_of_each_statement_is_documented_with_its_text() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/bucket");
         let files =
             std::fs::read_dir(folder).unwrap().map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
+        // Joins the lines of each doc comment, since a sentence may continue on the next line.
         let sources = files.collect::<String>().replace("\n///", "");
         for Statement { number, text, .. } in statements() {
             let sentence = format!("Checks statement {number}: {text}.");

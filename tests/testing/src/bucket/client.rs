@@ -23,7 +23,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Returns a client of a bucket.
+    /// Connects to a bucket, and returns a client whose calls fail the check if they don't end before the deadline.
     pub(super) async fn connect(store: &Arc<dyn SubjectBucket>, deadline: Deadline) -> CheckResult<Self> {
         let bucket = deadline.within("`connect`", store.connect()).await?;
         let bucket = bucket.map_err(|error| Obstacle::Failed(format!("`connect` fails: {error}")))?;
@@ -35,7 +35,7 @@ impl Client {
         Self::connect(&self.store, self.deadline).await
     }
 
-    /// Calls `put`.
+    /// Calls `put` of the bucket, and returns its result, also if it is an error. The check fails if the call does not end in time.
     pub(super) async fn try_put(
         &self,
         key: &str,
@@ -61,7 +61,7 @@ impl Client {
         self.put(key, value, Expected::Revision(revision)).await
     }
 
-    /// Calls `remove`.
+    /// Calls `remove` of the bucket, and returns its result, also if it is an error. The check fails if the call does not end in time.
     pub(super) async fn try_remove(&self, key: &str, revision: u64) -> CheckResult<Result<u64, BucketError>> {
         let call = format!("remove({:?}, {revision})", name(key));
         self.deadline.within(&call, self.bucket.remove(key, revision)).await
@@ -93,7 +93,7 @@ impl Client {
         Follower::new(self.bucket.watch(), self.deadline)
     }
 
-    /// Writes `count` keys with the beginning `prefix`, some at once, and returns their entries in the order of the keys.
+    /// Creates `count` keys that begin with `prefix`, up to 32 at once, and returns their entries in the order of the keys.
     pub(super) async fn fill(&self, prefix: &str, count: usize) -> CheckResult<Vec<BucketEntry>> {
         let writes = (0..count).map(|number| self.create_numbered(prefix, number));
         let results: Vec<CheckResult<BucketEntry>> =
@@ -101,13 +101,15 @@ impl Client {
         results.into_iter().collect()
     }
 
+    /// Creates the key `<prefix><number>`, whose number has five digits, and returns its entry.
     async fn create_numbered(&self, prefix: &str, number: usize) -> CheckResult<BucketEntry> {
         let (key, value) = (format!("{prefix}{number:05}"), format!("value {number}"));
         let revision = self.create(&key, value.as_str()).await?;
         Ok(BucketEntry::new(key, value, revision))
     }
 
-    /// Writes a value, whatever the state of the key is, also while the connection is interrupted. Returns the revision.
+    /// Writes a value to a key, with or without an entry, and returns the revision. Repeats the read and the write while one of them fails,
+    /// as in an interruption. If the read returns the value, an earlier write that failed was stored, so nothing is left to write.
     pub(super) async fn write_surely(&self, key: &str, value: &str) -> CheckResult<u64> {
         loop {
             if let Ok(entry) = self.try_get(key).await? {
@@ -123,7 +125,8 @@ impl Client {
         }
     }
 
-    /// Removes an entry, whatever its revision is, also while the connection is interrupted.
+    /// Removes the entry of a key, whatever its revision is. Repeats the read and the removal while one of them fails, as in an
+    /// interruption, until the key has no entry.
     pub(super) async fn remove_surely(&self, key: &str) -> CheckResult {
         loop {
             if let Ok(entry) = self.try_get(key).await? {
@@ -136,7 +139,7 @@ impl Client {
         }
     }
 
-    /// Lists the entries, also while the connection is interrupted.
+    /// Lists the entries, and repeats the call while it fails, as in an interruption.
     pub(super) async fn list_surely(&self) -> CheckResult<Vec<BucketEntry>> {
         loop {
             if let Ok(entries) = self.deadline.within("list()", self.bucket.list()).await? {
@@ -181,10 +184,10 @@ impl Client {
         conflicts(&format!("remove({key:?}, {revision})"), key, result)
     }
 
-    /// Disturbs the bucket.
+    /// Lets the store disturb the bucket, for example by a deletion by another client, or by an interruption of all connections.
     ///
     /// # Errors
-    /// [`Obstacle::Unsupported`] if the subject has no such disturbance.
+    /// [`Obstacle::Unsupported`] if the store has no such disturbance, so that the statement is skipped.
     pub(super) async fn disturb(&self, disturbance: BucketDisturbance) -> CheckResult {
         let name = disturbance.name();
         let call = format!("the disturbance `{name}`");

@@ -27,7 +27,9 @@ pub(super) const STATEMENTS: &[Statement] = &[
     Statement::new(47, "Concurrent writes of different keys all succeed", |run| Box::pin(write_different_keys(run))),
 ];
 
+/// The number of threads that write at once.
 const WRITERS: usize = 16;
+/// The number of keys for which a race between threads is repeated.
 const ROUNDS: usize = 8;
 
 type PutResult = Result<u64, BucketError>;
@@ -52,7 +54,8 @@ async fn replace_concurrently(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Writes a key on many threads at once, and expects that one write succeeds, and that the entry is the one that it wrote.
+/// Writes a key with the same condition on 16 threads at once. Expects that one write succeeds, that all others are conflicts, and that the
+/// entry has the value and the revision of the write that succeeded.
 async fn expect_one_winner(run: &CheckRun, clients: &[Client; 2], key: &str, expected: Expected) -> CheckResult {
     let results = on_threads(run.deadline, WRITERS, |writer| {
         write_as(clients[writer % 2].clone(), key.to_owned(), writer, expected)
@@ -89,8 +92,10 @@ async fn write_and_remove_concurrently(run: &CheckRun) -> CheckResult {
     for round in 0..ROUNDS * 2 {
         let key = format!("key-{round}");
         let revision = client.create(&key, "first").await?;
-        let results = on_threads(run.deadline, 2, |which| {
-            write_or_remove(if which == 0 { client.clone() } else { other.clone() }, key.clone(), revision, which == 0)
+        // Thread 0 writes, and thread 1 removes.
+        let results = on_threads(run.deadline, 2, |thread| {
+            let caller = if thread == 0 { client.clone() } else { other.clone() };
+            write_or_remove(caller, key.clone(), revision, thread == 0)
         });
         let results = results.await?;
         match results.as_slice() {
@@ -106,7 +111,7 @@ async fn write_and_remove_concurrently(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Writes or removes a key that has this revision.
+/// Replaces the entry of a key if `writes` is true, and removes it otherwise. The call succeeds if the entry still has this revision.
 async fn write_or_remove(client: Client, key: String, revision: u64, writes: bool) -> CheckResult<PutResult> {
     if writes {
         client.try_put(&key, "second", Expected::Revision(revision)).await
@@ -118,18 +123,20 @@ async fn write_or_remove(client: Client, key: String, revision: u64, writes: boo
 /// Checks statement 46: A hundred concurrent increments of a number, each repeated after conflicts, add up.
 async fn increment_concurrently(run: &CheckRun) -> CheckResult {
     const THREADS: usize = 4;
-    const EACH: u64 = 25;
+    const INCREMENTS: u64 = 25;
     let (client, other) = run.two_clients().await?;
     client.create("counter", "0").await?;
     let increments = on_threads(run.deadline, THREADS, |thread| {
-        increment(if thread % 2 == 0 { client.clone() } else { other.clone() }, EACH)
+        increment(if thread % 2 == 0 { client.clone() } else { other.clone() }, INCREMENTS)
     });
     increments.await?;
-    // `THREADS` times `EACH`.
-    expect_equal("the sum of the increments", number(&client).await?.0, 100)
+    let (sum, _) = number(&client).await?;
+    // `THREADS` times `INCREMENTS`.
+    expect_equal("the sum of the increments", sum, 100)
 }
 
-/// Increments the number in the entry `counter` some times. A conflict with another client is no failure: the increment is tried again.
+/// Increments the number in the entry `counter`, `times` times, by reading it and writing it with its revision. After a conflict with
+/// another thread, the increment is tried again.
 async fn increment(client: Client, times: u64) -> CheckResult {
     let mut left = times;
     while left > 0 {
@@ -147,7 +154,7 @@ async fn increment(client: Client, times: u64) -> CheckResult {
     Ok(())
 }
 
-/// Returns the number of the entry, and its revision.
+/// Returns the number in the entry `counter`, and the revision of the entry.
 async fn number(client: &Client) -> CheckResult<(u64, u64)> {
     let Some(entry) = client.get("counter").await? else {
         return failed("expected the entry of the counter, seen none");

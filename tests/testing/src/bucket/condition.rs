@@ -67,6 +67,7 @@ async fn refuse_to_create_present(run: &CheckRun) -> CheckResult {
     for writer in [&client, &other] {
         writer.expect_put_conflict("a", Expected::Absent).await?;
         client.expect_entry("a", "value", revision).await?;
+        // The next writer finds an entry that was replaced.
         revision = client.replace("a", "value", revision).await?;
     }
     other.expect_put_conflict("a", Expected::Absent).await?;
@@ -97,6 +98,8 @@ async fn create_after_purge(run: &CheckRun) -> CheckResult {
     create_after_disturbance(run, |key| BucketDisturbance::Purge { key }).await
 }
 
+/// Lets another client delete or purge a key with two revisions, by the disturbance that `removal` returns for the key. Expects that the
+/// key has no entry then, and can be created once.
 async fn create_after_disturbance(run: &CheckRun, removal: fn(String) -> BucketDisturbance) -> CheckResult {
     let client = run.client().await?;
     let first = client.create("a", "1").await?;
@@ -149,11 +152,11 @@ async fn refuse_unknown_revision(run: &CheckRun) -> CheckResult {
 /// Checks statement 36: `put` with the revision of another key is a conflict, and both entries stay.
 async fn refuse_revision_of_other_key(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
-    let (one, other) = (client.create("a", "of a").await?, client.create("a.b", "of a.b").await?);
-    client.expect_put_conflict("a", Expected::Revision(other)).await?;
-    client.expect_put_conflict("a.b", Expected::Revision(one)).await?;
-    client.expect_entry("a", "of a", one).await?;
-    client.expect_entry("a.b", "of a.b", other).await
+    let (revision_of_a, revision_of_ab) = (client.create("a", "of a").await?, client.create("a.b", "of a.b").await?);
+    client.expect_put_conflict("a", Expected::Revision(revision_of_ab)).await?;
+    client.expect_put_conflict("a.b", Expected::Revision(revision_of_a)).await?;
+    client.expect_entry("a", "of a", revision_of_a).await?;
+    client.expect_entry("a.b", "of a.b", revision_of_ab).await
 }
 
 /// Checks statement 37: `put` with any revision, also 0, is a conflict for a key that was never written.
@@ -203,6 +206,7 @@ async fn refuse_after_foreign_write(run: &CheckRun) -> CheckResult {
     client.expect_put_conflict("a", Expected::Revision(revision)).await?;
     client.expect_remove_conflict("a", revision).await?;
     let Some(entry) = client.get("a").await? else {
+        // The two texts differ, so this is a violation.
         return expect_equal("get(\"a\") after a foreign write", "no entry", "an entry");
     };
     expect(entry.revision > revision, || {
@@ -224,6 +228,7 @@ async fn refuse_without_effect(run: &CheckRun) -> CheckResult {
     client.expect_put_conflict("b", Expected::Revision(first)).await?;
     client.expect_remove_conflict("a", first).await?;
     client.expect_entry("a", "2", second).await?;
+    // The first event of the watch must be that of this write.
     let next = client.replace("a", "3", second).await?;
     let event = watch.event("the write after the conflicts").await?;
     let expected = opgen::bucket::BucketEvent::Put(opgen::bucket::BucketEntry::new("a", "3", next));
@@ -234,8 +239,8 @@ async fn refuse_without_effect(run: &CheckRun) -> CheckResult {
 async fn write_other_keys(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let revision = client.create("a", "1").await?;
-    let of_other = other.create("b", "1").await?;
-    other.replace("b", "2", of_other).await?;
+    let revision_of_b = other.create("b", "1").await?;
+    other.replace("b", "2", revision_of_b).await?;
     let next = client.replace("a", "2", revision).await?;
     other.create("a.c", "1").await?;
     client.remove("a", next).await?;

@@ -47,7 +47,7 @@ impl BucketConformance {
         self
     }
 
-    /// Checks this statement only, and others for which this is called. All statements are checked by default.
+    /// Restricts the run to the statement of this number. Further calls add statements. By default, the run checks all statements.
     ///
     /// # Panics
     /// If there is no statement of this number.
@@ -59,7 +59,8 @@ impl BucketConformance {
         self
     }
 
-    /// Checks the selected statements one after the other, and reports the findings.
+    /// Checks the selected statements one after the other, and reports the violations. A statement whose check needs a disturbance that the
+    /// subject lacks is reported as skipped.
     async fn run(self) -> BucketReport {
         let Self { subject, name, limit, only } = self;
         let mut report = BucketReport::new(name);
@@ -96,13 +97,14 @@ impl fmt::Debug for BucketConformance {
     }
 }
 
-/// Checks a statement on a thread of its own.
+/// Runs the check of a statement on a thread of its own, and waits for the result until a second after the deadline. If a call of the
+/// bucket blocks that thread, the suite reports a violation and goes on.
 async fn check(subject: Arc<dyn BucketSubject>, statement: &'static Statement, limit: Duration) -> CheckResult {
-    let started = thread::start(move || async move {
+    let spawned = thread::start(move || async move {
         let run = CheckRun::start(subject, limit);
         (statement.check)(&run).await
     });
-    let receiver = match started {
+    let receiver = match spawned {
         Ok(receiver) => receiver,
         Err(error) => return failed(format!("the test has no thread: {error}")),
     };

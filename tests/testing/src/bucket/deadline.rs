@@ -16,7 +16,7 @@ pub(super) enum Obstacle {
 /// The result of a check, or of a part of it.
 pub(super) type CheckResult<T = ()> = Result<T, Obstacle>;
 
-/// Returns a violation.
+/// Returns the result of a check that found a violation, which `problem` describes.
 pub(super) fn failed<T>(problem: impl Into<String>) -> CheckResult<T> {
     Err(Obstacle::Failed(problem.into()))
 }
@@ -33,11 +33,11 @@ pub(super) fn expect_equal<T: PartialEq + Debug>(what: &str, seen: T, expected: 
     })
 }
 
-/// Returns the beginning of a long text.
+/// Returns a text for a message: a text of more than 300 characters is cut, and its length in bytes is added.
 pub(super) fn short(text: &str) -> String {
     const SHOWN: usize = 300;
     match text.char_indices().nth(SHOWN) {
-        Some((at, _)) => format!("{}… ({} bytes)", text.get(..at).unwrap_or_default(), text.len()),
+        Some((end, _)) => format!("{}… ({} bytes)", text.get(..end).unwrap_or_default(), text.len()),
         None => text.to_owned(),
     }
 }
@@ -71,10 +71,10 @@ impl Deadline {
         timeout_at(self.end, future).await.ok()
     }
 
-    /// Waits for a call until the deadline.
+    /// Waits for a future until the deadline, and returns its output. `call` names it in the message.
     ///
     /// # Errors
-    /// A violation if it has not ended by then.
+    /// A violation if the future has not ended by then.
     pub(super) async fn within<T>(&self, call: &str, future: impl Future<Output = T>) -> CheckResult<T> {
         let limit = self.limit;
         let ended = self.wait(future).await;

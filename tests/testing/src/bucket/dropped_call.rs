@@ -25,9 +25,11 @@ pub(super) const STATEMENTS: &[Statement] = &[
     }),
 ];
 
-/// Polls a call at most `polls` times, and drops it, so that it ends at another step for each number.
+/// Polls the future of a call `polls` times, and drops it, also if it has not completed. So for each number of polls the call is abandoned
+/// at another step.
 async fn poll_and_drop<T>(mut call: BoxFuture<'_, Result<T, BucketError>>, polls: usize) {
     for _ in 0..polls {
+        // The call has completed.
         if (&mut call).now_or_never().is_some() {
             return;
         }
@@ -46,8 +48,10 @@ async fn drop_put(run: &CheckRun) -> CheckResult {
         let call = client.bucket.put(&key, b"new".to_vec(), Expected::Revision(revision));
         poll_and_drop(call, polls).await;
         let Some(entry) = client.get(&key).await? else {
+            // The two texts differ, so this is a violation.
             return expect_equal("get after a dropped put", "no entry", "an entry");
         };
+        // The write has happened fully, or not at all.
         let is_whole = (entry.value == b"old" && entry.revision == revision)
             || (entry.value == b"new" && entry.revision > revision);
         expect(is_whole, || format!("expected the old entry at {revision} or the new one, seen {entry:?}"))?;
@@ -112,6 +116,7 @@ async fn drop_wait_for_event(run: &CheckRun) -> CheckResult {
     let mut watch = client.follow();
     watch.list().await?;
     for round in 0..20 {
+        // Polls the wait for the next event once, and drops it.
         watch.poll_once()?;
         let revision = client.write_surely("a", &round.to_string()).await?;
         if round % 5 == 0 {

@@ -21,7 +21,8 @@ pub(super) const STATEMENTS: &[Statement] = &[
 /// A value that may be a secret.
 const SECRET: &str = "opgen-hidden-value";
 
-/// Returns an error of each kind that a call can cause.
+/// Makes calls of `put` and `remove` fail with conflicts, with invalid keys, and with a value above the limit of the store if it has one.
+/// Returns their errors.
 async fn cause_errors(client: &Client) -> CheckResult<Vec<BucketError>> {
     let revision = client.create("present", SECRET).await?;
     let mut errors = Vec::new();
@@ -88,11 +89,12 @@ async fn write_one_line(run: &CheckRun) -> CheckResult {
 /// Checks statement 111: No error has a value in its text or in its debug form.
 async fn hide_values_in_errors(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
+    // The debug form of a byte vector is a list of numbers.
     let bytes = format!("{:?}", SECRET.as_bytes());
     for error in cause_errors(&client).await? {
         let (text, debug) = (error.to_string(), format!("{error:?}"));
         let has_value = [&text, &debug].iter().any(|text| text.contains(SECRET) || text.contains(bytes.as_str()));
-        // The text itself may not be in the report.
+        // The report does not show the text, which has the value in it.
         expect(!has_value, || "expected an error without the value, seen one with it".to_owned())?;
     }
     Ok(())
@@ -105,6 +107,7 @@ async fn hide_values_in_debug_form(run: &CheckRun) -> CheckResult {
     client.get("a").await?;
     client.list().await?;
     let debug = format!("{:?}", client.bucket);
+    // The debug form of a byte vector is a list of numbers.
     let bytes = SECRET.bytes().map(|byte| byte.to_string()).collect::<Vec<_>>();
     let has_value = debug.contains(SECRET) || debug.contains(&bytes.join(", "));
     expect(!has_value, || "expected a debug form without values, seen one with a value".to_owned())

@@ -35,8 +35,10 @@ impl Follower {
         Self { stream, deadline, entries, partial_list: None, lists: 0, last_change: 0, latest }
     }
 
-    /// Returns the next item, and checks that it may come now.
+    /// Waits for the next item of the watch, records it, and returns it. Fails at the deadline, at the end of the watch, or if the item
+    /// breaks a rule for the order of events. `expected` names the awaited item in the message.
     pub(super) async fn next(&mut self, expected: &str) -> CheckResult<WatchItem> {
+        // A watch that always has an item ready never waits, so the deadline is checked here as well.
         let is_over = self.deadline.is_over();
         match self.deadline.wait(self.stream.next()).await {
             _ if is_over => failed(format!("expected {expected} before the deadline {}", self.summary())),
@@ -49,7 +51,7 @@ impl Follower {
         }
     }
 
-    /// Waits for the next item only for a moment: the wait is dropped. An item that has come is added.
+    /// Polls the watch once, and drops the wait for the next item. Records the item if there is one already.
     pub(super) fn poll_once(&mut self) -> CheckResult {
         match self.stream.next().now_or_never() {
             Some(Some(item)) => self.add(&item),
@@ -68,7 +70,8 @@ impl Follower {
         }
     }
 
-    /// Follows to the end of the next list, and returns its entries in the order of their keys.
+    /// Reads the watch up to the end of the next list (`ListEnded`), and returns the entries of that list in the order of their keys.
+    /// Errors that the watch delivers are ignored.
     pub(super) async fn list(&mut self) -> CheckResult<Vec<BucketEntry>> {
         let lists = self.lists;
         while self.lists == lists {
@@ -77,13 +80,13 @@ impl Follower {
         Ok(self.entries())
     }
 
-    /// Follows until the watch has delivered these entries and no others.
+    /// Reads the watch until its last complete list and the changes since then have these entries and no others.
     pub(super) async fn until_equal(&mut self, expected: &[BucketEntry]) -> CheckResult {
         let of_list = || format!("the watch to show the entries of a list, {}", keys(expected));
         self.follow_until(of_list, |follower| follower.is_equal(expected)).await
     }
 
-    /// Follows until the watch shows this revision of a key, or with `None` that the key has no entry.
+    /// Reads the watch until its last complete list and the changes since then have a key with this revision, or with `None` not the key.
     pub(super) async fn until_revision(&mut self, key: &str, revision: Option<u64>) -> CheckResult {
         let what = || format!("the watch to show key {key:?} at revision {revision:?} (`None`: without an entry)");
         self.follow_until(what, |follower| {
@@ -92,6 +95,7 @@ impl Follower {
         .await
     }
 
+    /// Reads the watch until the condition `is_done` holds. `what` describes the condition in the message of a failure.
     async fn follow_until(&mut self, what: impl Fn() -> String, is_done: impl Fn(&Self) -> bool) -> CheckResult {
         while !is_done(self) {
             let expected = what();
@@ -100,7 +104,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Fails if the watch delivers something within a time.
+    /// Waits for the duration `time`, and fails if the watch delivers something or ends in that time.
     pub(super) async fn expect_silence(&mut self, time: Duration) -> CheckResult {
         match tokio::time::timeout(time, self.stream.next()).await {
             Err(_) => Ok(()),
@@ -132,7 +136,8 @@ impl Follower {
         has_list && self.entries.len() == expected.len() && self.entries.values().eq(expected)
     }
 
-    /// Records an item of the watch. Fails if it may not come now.
+    /// Records an item of the watch in the entries. Fails if it breaks a rule: `ListStarted` comes first, a list has only entries, and the
+    /// revisions of changes increase. An error of the watch is allowed at any time.
     fn add(&mut self, item: &WatchItem) -> CheckResult {
         if self.latest.len() == SHOWN {
             self.latest.pop_front();
@@ -154,7 +159,7 @@ impl Follower {
         }
     }
 
-    /// Replaces the entries by those of the list in progress, which is complete.
+    /// Handles `ListEnded`: replaces the entries by those of the list in progress. Fails if no list is in progress.
     fn end_list(&mut self) -> CheckResult {
         let Some(list) = self.partial_list.take() else {
             return failed(format!("expected `ListEnded` once, after `ListStarted`; {}", self.summary()));
@@ -165,7 +170,8 @@ impl Follower {
         Ok(())
     }
 
-    /// Adds an entry to the list in progress; outside a list, applies it as a change.
+    /// Handles `Put`: adds the entry to the list in progress, or applies it as a change if there is none. Fails if the revision of the key,
+    /// or the revision of a change, does not increase.
     fn put(&mut self, entry: &BucketEntry) -> CheckResult {
         if let Some(list) = &mut self.partial_list {
             let before = list.insert(entry.key.clone(), entry.clone());
@@ -181,7 +187,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Applies a removal, which may come only outside a list.
+    /// Handles `Removed`: removes the entry of the key. Fails if a list is in progress, or if the revision does not increase.
     fn remove(&mut self, key: &str, revision: u64) -> CheckResult {
         expect(self.partial_list.is_none(), || format!("expected entries only in a list; {}", self.summary()))?;
         self.check_revision(key, revision)?;
@@ -189,7 +195,8 @@ impl Follower {
         Ok(())
     }
 
-    /// Checks that the revision of a change is greater than that of the last change and of the key's entry, and records it.
+    /// Fails unless the revision of a change is greater than that of the last change since the list, and than that of the key's entry.
+    /// Records the revision as that of the last change.
     fn check_revision(&mut self, key: &str, revision: u64) -> CheckResult {
         let last = self.last_change;
         expect(revision > last, || format!("expected a change after revision {last}; {}", self.summary()))?;
@@ -207,7 +214,7 @@ impl Follower {
     }
 }
 
-/// Returns an item for messages, without the value.
+/// Returns a text about an item of a watch for messages, without the value of an entry.
 fn item_text(item: &WatchItem) -> String {
     match item {
         Ok(BucketEvent::Put(BucketEntry { key, value, revision, .. })) => {

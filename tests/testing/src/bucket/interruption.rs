@@ -46,7 +46,7 @@ pub(super) const STATEMENTS: &[Statement] = &[
     Statement::new(103, "A watch survives a restart", |run| Box::pin(continue_watch_after_restart(run))),
 ];
 
-/// Returns a client of a bucket with the keys a, b and c, and a watch after its list.
+/// Creates a bucket with the keys a, b and c, and returns a client of it and a watch that has delivered its first list.
 async fn start_watched_bucket(run: &CheckRun) -> CheckResult<(Client, Follower)> {
     let client = run.client().await?;
     for key in ["a", "b", "c"] {
@@ -108,7 +108,7 @@ async fn recreate_during_interruption(run: &CheckRun) -> CheckResult {
 async fn interrupt_during_list(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.fill("key-", 20).await?;
-    // Of the 22 events of the list: `ListStarted`, 20 entries and `ListEnded`.
+    // At first, the list has 22 events: `ListStarted`, 20 entries and `ListEnded`.
     for reads in [0, 1, 2, 10, 21, 22] {
         let mut watch = client.follow();
         for _ in 0..reads {
@@ -127,10 +127,12 @@ async fn interrupt_during_list(run: &CheckRun) -> CheckResult {
 async fn interrupt_many_times(run: &CheckRun) -> CheckResult {
     let (client, mut watch) = start_watched_bucket(run).await?;
     let other = client.another().await?;
-    let mut late = other.follow();
+    // It is not read before the end.
+    let mut unread = other.follow();
     for round in 0..10 {
         client.disturb(Interrupt).await?;
         for (position, key) in ["a", "b", "c", "d"].into_iter().enumerate() {
+            // In each round another of the four keys is removed, and the others are written.
             if (round + position) % 4 == 0 {
                 client.remove_surely(key).await?;
             } else {
@@ -143,7 +145,7 @@ async fn interrupt_many_times(run: &CheckRun) -> CheckResult {
     }
     let expected = client.list_surely().await?;
     watch.until_equal(&expected).await?;
-    late.until_equal(&expected).await
+    unread.until_equal(&expected).await
 }
 
 /// Checks statement 97: Calls succeed again after an interruption, with the same entries.
@@ -175,7 +177,7 @@ async fn watch_after_dropped_tombstone(run: &CheckRun) -> CheckResult {
 /// Checks statement 99: A key whose removal is forgotten has no entry, and can be created but not replaced.
 async fn create_after_dropped_tombstone(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
-    let kept = client.create("kept", "value").await?;
+    let kept_revision = client.create("kept", "value").await?;
     let revision = client.create("a", "value").await?;
     let removal = client.remove("a", revision).await?;
     client.disturb(DropTombstones).await?;
@@ -187,7 +189,7 @@ async fn create_after_dropped_tombstone(run: &CheckRun) -> CheckResult {
     expect_equal("the list of a watch", client.follow().list().await?.len(), 1)?;
     let created = client.create("a", "again").await?;
     client.expect_entry("a", "again", created).await?;
-    client.expect_entry("kept", "value", kept).await
+    client.expect_entry("kept", "value", kept_revision).await
 }
 
 /// Checks statement 100: Revisions increase after the removals are forgotten.
@@ -204,8 +206,9 @@ async fn increase_after_dropped_tombstones(run: &CheckRun) -> CheckResult {
         }
         client.remove_surely("a").await?;
     }
-    let mut removal = client.create("c", "value").await?;
-    removal = client.remove("c", removal).await?;
+    // The greatest revision is that of a removal whose tombstone is dropped.
+    let created = client.create("c", "value").await?;
+    let removal = client.remove("c", created).await?;
     client.disturb(DropTombstones).await?;
     let next = client.create("c", "value").await?;
     expect(next > removal, || format!("expected a write after the removal at {removal}, seen {next}"))
@@ -247,6 +250,7 @@ async fn continue_watch_after_restart(run: &CheckRun) -> CheckResult {
     watch.until_revision("b", Some(changed)).await?;
     watch.until_equal(&client.list_surely().await?).await?;
     let next = client.write_surely("next", "value").await?;
+    // Reads the watch up to the event of this write. Errors and other events are ignored.
     loop {
         match watch.next("a write after the restart").await? {
             Ok(BucketEvent::Put(entry)) if entry.key == "next" => break,

@@ -40,7 +40,8 @@ pub(super) const STATEMENTS: &[Statement] = &[
     }),
 ];
 
-/// Writes the keys, and expects each with its own value and revision until it is removed.
+/// Creates an entry for each key, and expects that each has its own value and revision. Removes the keys one after the other, and expects
+/// after each removal that the entries of the other keys have not changed.
 async fn expect_different(client: &Client, keys: &[&str]) -> CheckResult {
     let mut written = Vec::new();
     for key in keys {
@@ -51,27 +52,27 @@ async fn expect_different(client: &Client, keys: &[&str]) -> CheckResult {
         client.expect_entry(key, value.as_str(), *revision).await?;
     }
     expect_equal("the number of entries", client.list().await?.len(), keys.len())?;
-    let mut left = written.as_slice();
-    while let [(key, _, revision), others @ ..] = left {
+    let mut remaining = written.as_slice();
+    while let [(key, _, revision), others @ ..] = remaining {
         client.remove(key, *revision).await?;
         client.expect_absent(key).await?;
         for (key, value, revision) in others {
             client.expect_entry(key, value.as_str(), *revision).await?;
         }
-        left = others;
+        remaining = others;
     }
     Ok(())
 }
 
-/// Expects that each call refuses the key.
+/// Expects that `get`, `put` and `remove` refuse the key with `InvalidKey`.
 async fn expect_invalid(client: &Client, key: &str) -> CheckResult {
-    let refused = || BucketError::invalid_key(key);
-    expect_equal(&format!("get({key:?})"), client.try_get(key).await?, Err(refused()))?;
+    let invalid_key = || BucketError::invalid_key(key);
+    expect_equal(&format!("get({key:?})"), client.try_get(key).await?, Err(invalid_key()))?;
     let put = client.try_put(key, "value", Expected::Absent).await?;
-    expect_equal(&format!("put({key:?}, Absent)"), put, Err(refused()))?;
+    expect_equal(&format!("put({key:?}, Absent)"), put, Err(invalid_key()))?;
     let put = client.try_put(key, "value", Expected::Revision(1)).await?;
-    expect_equal(&format!("put({key:?}, Revision(1))"), put, Err(refused()))?;
-    expect_equal(&format!("remove({key:?}, 1)"), client.try_remove(key, 1).await?, Err(refused()))
+    expect_equal(&format!("put({key:?}, Revision(1))"), put, Err(invalid_key()))?;
+    expect_equal(&format!("remove({key:?}, 1)"), client.try_remove(key, 1).await?, Err(invalid_key()))
 }
 
 /// Checks statement 1: A key may have each of the characters `-/_=.a-zA-Z0-9`.
@@ -84,6 +85,7 @@ async fn accept_allowed_characters(run: &CheckRun) -> CheckResult {
 /// Checks statement 2: A key may have 1 to 1,024 characters.
 async fn accept_allowed_lengths(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
+    // The limits of Kubernetes names, the greatest number of one byte, and the limit of keys.
     let long = [63, 64, 253, 255, 256, 1024].map(|length| "k".repeat(length));
     let dots = format!("{}z", "a.".repeat(511));
     let mut keys: Vec<&str> = long.iter().map(String::as_str).collect();

@@ -80,18 +80,21 @@ async fn list_after_write(run: &CheckRun) -> CheckResult {
 async fn read_during_writes(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     client.create("a", "0").await?;
+    // Thread 0 writes, and the two others read.
     let calls = on_threads(run.deadline, 3, |thread| {
         write_or_read(if thread == 0 { client.clone() } else { other.clone() }, thread)
     });
     calls.await?;
     let last = client.list().await?.into_iter().next();
+    // Each read may reach another server of the store.
     for _ in 0..6 {
         expect_equal("get(\"a\") after the last write", other.get("a").await?, last.clone())?;
     }
     Ok(())
 }
 
-/// Writes a key many times, or reads it and expects that its revision does not decrease.
+/// As thread 0, replaces the entry of the key `a` 100 times. As another thread, reads it 100 times, alternately by `get` and by `list`, and
+/// expects that its revision does not decrease.
 async fn write_or_read(client: Client, thread: usize) -> CheckResult {
     let mut last = client.get("a").await?.map(|entry| entry.revision).unwrap_or_default();
     for round in 0..100 {
@@ -175,6 +178,7 @@ async fn list_many_entries(run: &CheckRun) -> CheckResult {
 async fn list_during_writes(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let kept = client.fill("kept-", 100).await?;
+    // Thread 0 writes other keys, and the two others list.
     let calls = on_threads(run.deadline, 3, |thread| {
         let client = if thread == 0 { client.clone() } else { other.clone() };
         churn_or_list(client, thread, kept.clone())
@@ -182,7 +186,8 @@ async fn list_during_writes(run: &CheckRun) -> CheckResult {
     calls.await.map(drop)
 }
 
-/// Creates and removes other keys, or lists and expects the kept entries.
+/// As thread 0, creates and removes keys that sort before and after those of `kept`. As another thread, lists the bucket 30 times, and
+/// expects all entries of `kept` in each list.
 async fn churn_or_list(client: Client, thread: usize, kept: Vec<BucketEntry>) -> CheckResult {
     for round in 0..30 {
         if thread == 0 {

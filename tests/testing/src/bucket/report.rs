@@ -85,6 +85,7 @@ impl BucketReport {
 }
 
 impl fmt::Display for BucketReport {
+    /// Displays the number of checked and of violated statements, then each skipped statement and each violation.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { subject, checked, skipped, findings } = self;
         let (checked, violated) = (checked.len(), findings.len());

@@ -138,20 +138,20 @@ async fn keep_revisions_of_other_keys(run: &CheckRun) -> CheckResult {
 async fn write_concurrently(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let writes = on_threads(run.deadline, 8, |thread| {
-        create_some(if thread % 2 == 0 { client.clone() } else { other.clone() }, thread)
+        create_keys(if thread % 2 == 0 { client.clone() } else { other.clone() }, thread)
     });
     let revisions: Vec<u64> = writes.await?.concat();
     let distinct: BTreeSet<u64> = revisions.iter().copied().collect();
     expect_equal("the number of different revisions", distinct.len(), revisions.len())
 }
 
-/// Creates keys of a thread, and returns their revisions.
-async fn create_some(client: Client, thread: usize) -> CheckResult<Vec<u64>> {
+/// Creates eight keys whose names begin with the number of the thread, and returns their revisions. Fails unless they increase.
+async fn create_keys(client: Client, thread: usize) -> CheckResult<Vec<u64>> {
     let mut revisions = Vec::new();
     for number in 0..8 {
         revisions.push(client.create(&format!("{thread}.{number}"), "value").await?);
     }
-    let increase = revisions.is_sorted_by(|one, next| one < next);
-    expect(increase, || format!("expected that the revisions of one client increase, seen {revisions:?}"))?;
+    let is_increasing = revisions.is_sorted_by(|earlier, later| earlier < later);
+    expect(is_increasing, || format!("expected that the revisions of one client increase, seen {revisions:?}"))?;
     Ok(revisions)
 }

@@ -40,14 +40,14 @@ impl CheckRun {
         Self { subject, deadline: Deadline::after(limit) }
     }
 
-    /// Returns a client of a new bucket.
+    /// Creates a bucket, and returns a client of it.
     pub(super) async fn client(&self) -> CheckResult<Client> {
         let store = self.deadline.within("`create`", self.subject.create()).await?;
         let store = store.map_err(|error| Obstacle::Failed(format!("`create` fails: {error}")))?;
         Client::connect(&store, self.deadline).await
     }
 
-    /// Returns two clients of a new bucket.
+    /// Creates a bucket, and returns two clients of it, each with a connection of its own.
     pub(super) async fn two_clients(&self) -> CheckResult<(Client, Client)> {
         let client = self.client().await?;
         let other = client.another().await?;

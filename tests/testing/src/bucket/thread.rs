@@ -12,9 +12,10 @@ use tokio::runtime::Handle;
 use super::deadline::{CheckResult, Deadline, failed};
 use crate::simulation::catch_panic;
 
-/// Runs a function on a thread of its own, in the runtime of the caller. Returns the receiver of the result: an error if there is none.
+/// Starts a thread that runs an async function in the runtime of the caller, and returns the receiver of its result. A panic becomes a
+/// failure of the check.
 ///
-/// The thread is never joined: it may be blocked for ever.
+/// The thread is never joined, since a call of a bucket may block it for ever.
 ///
 /// # Errors
 /// If the process can't have another thread.
@@ -28,14 +29,14 @@ where
     let body = move || {
         let result = catch_panic(|| handle.block_on(call()));
         let result = result.unwrap_or_else(|panic| failed(format!("a call panics: {panic}")));
-        // Nobody waits after the deadline.
+        // An error means that the caller waits no longer, since the deadline is over.
         let _ = sender.send(result);
     };
     thread::Builder::new().name("bucket-check".to_owned()).spawn(body)?;
     Ok(receiver)
 }
 
-/// Runs a future on a thread of its own.
+/// Runs a future on a thread of its own, and returns its result. Fails if there is none shortly after the deadline.
 pub(super) async fn on_thread<T, F>(deadline: Deadline, future: F) -> CheckResult<T>
 where
     T: Send + 'static,
@@ -47,7 +48,8 @@ where
     }
 }
 
-/// Runs a call for each number below `count`, each on a thread of its own, and returns the results in order. All begin at once.
+/// Runs the future that `call` returns for each number below `count`, each on a thread of its own, and returns the results in the order of
+/// the numbers. A barrier lets all of them begin at once.
 pub(super) async fn on_threads<T, F>(deadline: Deadline, count: usize, call: impl Fn(usize) -> F) -> CheckResult<Vec<T>>
 where
     T: Send + 'static,
@@ -73,8 +75,8 @@ where
     Ok(results)
 }
 
-/// Waits for the result of a thread a little longer than until the deadline: the thread has the same one, and its error says which call
-/// did not end.
+/// Waits for the result of a thread until half a second after the deadline. The calls on the thread have the same deadline, so that in most
+/// cases the error of the thread comes first, which says which call did not end.
 async fn receive<T>(deadline: Deadline, receiver: oneshot::Receiver<CheckResult<T>>) -> CheckResult<T> {
     let received = deadline.with_grace().within("concurrent calls", receiver).await?;
     received.unwrap_or_else(|_| failed("a concurrent call has no result"))

@@ -20,7 +20,8 @@ pub(super) const STATEMENTS: &[Statement] = &[
     }),
 ];
 
-/// Writes a value, and expects it in all reads of another client.
+/// Creates a key with a value, and expects all bytes of the value in `get`, in `list`, in a change of a watch and in the list of a new
+/// watch of another client.
 async fn expect_kept(client: &Client, key: &str, value: &[u8]) -> CheckResult {
     let reader = client.another().await?;
     let mut watch = reader.follow();
@@ -58,6 +59,7 @@ async fn keep_all_bytes(run: &CheckRun) -> CheckResult {
 async fn keep_text(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     expect_kept(&client, "text", "Grüße, 日本 🦀 \u{0}\u{feff}e\u{301}".as_bytes()).await?;
+    // A store that parses and serializes JSON would change the spaces, the duplicate key and the escape.
     let json = "{\"b\": 1.0, \"a\" : [ ], \"b\": \"\\u00e4\"}\n";
     expect_kept(&client, "json", json.as_bytes()).await
 }
@@ -65,7 +67,8 @@ async fn keep_text(run: &CheckRun) -> CheckResult {
 /// Checks statement 15: A value may have 512 KiB.
 async fn keep_large_value(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
-    let value: Vec<u8> = (0..512 * 1024_u32).map(|at| at.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
+    // The highest bytes of a multiplicative hash: bytes without a simple pattern, the same in each run.
+    let value: Vec<u8> = (0..512 * 1024_u32).map(|index| index.wrapping_mul(2_654_435_761).to_le_bytes()[3]).collect();
     expect_kept(&client, "large", &value).await
 }
 

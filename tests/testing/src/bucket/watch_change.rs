@@ -34,14 +34,14 @@ pub(super) const STATEMENTS: &[Statement] = &[
     }),
 ];
 
-/// Returns a watch after its list.
+/// Starts a watch, and returns it after its first list.
 async fn start_watch(client: &Client) -> CheckResult<Follower> {
     let mut watch = client.follow();
     watch.list().await?;
     Ok(watch)
 }
 
-/// Writes with one client, and expects each write in the watch of another one.
+/// Expects that a watch of the client `watcher` delivers a new value and a new key that the client `writer` writes, each as the next event.
 async fn expect_changes(writer: &Client, watcher: &Client) -> CheckResult {
     let listed_revision = writer.create("listed", "1").await?;
     let mut watch = start_watch(watcher).await?;
@@ -70,7 +70,7 @@ async fn deliver_in_revision_order(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut watch = start_watch(&client).await?;
     let mut written = Vec::new();
-    // Not in the order of the keys.
+    // The keys are not written in alphabetical order, so that the order of the events can't be that of the keys.
     for number in (0..30).rev() {
         let writer = if number % 2 == 0 { &client } else { &other };
         let key = format!("key-{:02}", (number * 7) % 30);
@@ -84,7 +84,7 @@ async fn deliver_in_revision_order(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Expects that the next event is the removal of a key.
+/// Expects that the next event is the removal of a key, and returns the revision of the removal.
 async fn expect_removed(watch: &mut Follower, key: &str) -> CheckResult<u64> {
     match watch.event(&format!("the removal of key {key:?}")).await? {
         BucketEvent::Removed { key: removed, revision } => {
@@ -99,12 +99,12 @@ async fn expect_removed(watch: &mut Follower, key: &str) -> CheckResult<u64> {
 async fn deliver_removals(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for writer in [&client, &other] {
-        let (one, next) = (client.create("a", "value").await?, client.create("b", "value").await?);
+        let (revision_of_a, revision_of_b) = (client.create("a", "value").await?, client.create("b", "value").await?);
         let mut watch = start_watch(&client).await?;
-        let removal = writer.remove("a", one).await?;
+        let removal = writer.remove("a", revision_of_a).await?;
         expect_equal("the revision of the removal", expect_removed(&mut watch, "a").await?, removal)?;
         expect_equal("the entries of the watch", watch.entries().len(), 1)?;
-        let removal = writer.remove("b", next).await?;
+        let removal = writer.remove("b", revision_of_b).await?;
         expect_equal("the revision of the removal", expect_removed(&mut watch, "b").await?, removal)?;
     }
     Ok(())
@@ -162,12 +162,12 @@ async fn deliver_last_value(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     let mut watch = start_watch(&client).await?;
     let mut revision = other.create("a", "0").await?;
-    let before = other.create("b", "value").await?;
+    let revision_of_b = other.create("b", "value").await?;
     for round in 1..=300 {
         revision = other.replace("a", round.to_string(), revision).await?;
     }
     watch.until_revision("a", Some(revision)).await?;
-    let expected = vec![BucketEntry::new("a", "300", revision), BucketEntry::new("b", "value", before)];
+    let expected = vec![BucketEntry::new("a", "300", revision), BucketEntry::new("b", "value", revision_of_b)];
     expect_equal("the entries of the watch", watch.entries(), expected)
 }
 

@@ -62,6 +62,7 @@ async fn drop_watch(run: &CheckRun) -> CheckResult {
     client.fill("key-", 20).await?;
     let mut watch = client.follow();
     watch.list().await?;
+    // Each round starts and drops another watch, after none of the events of its list at first and after 22 of them at last.
     for reads in 0..25 {
         let mut other = client.follow();
         for _ in 0..reads.min(22) {
@@ -72,6 +73,7 @@ async fn drop_watch(run: &CheckRun) -> CheckResult {
         let revision = client.create(&key, "value").await?;
         watch.until_revision(&key, Some(revision)).await?;
     }
+    // A watch that is never polled.
     drop(client.bucket.watch());
     watch.until_equal(&client.list().await?).await
 }
@@ -103,6 +105,7 @@ async fn read_watch_late(run: &CheckRun) -> CheckResult {
 async fn leave_watch_unread(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     client.create("a", "value").await?;
+    // During the writes one watch is not read at all, and one has been read only up to the end of its list.
     let mut unread = client.follow();
     let mut listed = client.follow();
     listed.list().await?;
@@ -118,12 +121,13 @@ async fn leave_watch_unread(run: &CheckRun) -> CheckResult {
     listed.until_revision("b", Some(revision)).await
 }
 
-/// Starts a watch and reads it while another client works, and expects the state of a list at the end.
+/// Starts a watch, and reads up to `reads` items of its first list while the future `work` changes the bucket. Expects that the watch has
+/// the entries of `list` after that.
 async fn expect_state_after(client: &Client, reads: usize, work: impl Future<Output = CheckResult>) -> CheckResult {
     let follow = async {
         let mut watch = client.follow();
         for _ in 0..reads {
-            // Entries that are removed before the list may leave it shorter.
+            // The list is complete: it is shorter than expected if entries were removed before it.
             if watch.has_listed() {
                 break;
             }
@@ -142,7 +146,8 @@ async fn write_during_list(run: &CheckRun) -> CheckResult {
     let (client, other) = run.two_clients().await?;
     for round in 0..50 {
         let key = format!("key-{}", round % 5);
-        // The list has `ListStarted`, as many entries as there are keys, and `ListEnded`.
+        // The number of items that are read meanwhile differs from round to round. Round N begins with N entries, 5 at most, so the list
+        // has at least two more items than are read: `ListStarted`, the entries and `ListEnded`.
         let reads = round.min(5).min(round % 7);
         let work = on_thread(run.deadline, write_rounds(other.clone(), key));
         expect_state_after(&client, reads, work).await?;
@@ -150,7 +155,7 @@ async fn write_during_list(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Writes a key five times, at the revision that it has each time.
+/// Writes a key five times, each time with the revision that it has then.
 async fn write_rounds(client: Client, key: String) -> CheckResult {
     for round in 0..5 {
         let entry = client.get(&key).await?;
@@ -173,6 +178,7 @@ async fn remove_during_list(run: &CheckRun) -> CheckResult {
     expect_equal("the number of entries", client.list().await?.len(), 0)
 }
 
+/// Removes these entries, one after the other.
 async fn remove_all(client: Client, entries: Vec<BucketEntry>) -> CheckResult {
     for entry in entries {
         client.remove(&entry.key, entry.revision).await?;
@@ -188,7 +194,7 @@ async fn watch_many_writers(run: &CheckRun) -> CheckResult {
     let writers = on_threads(run.deadline, 4, |thread| {
         change_randomly(if thread % 2 == 0 { client.clone() } else { other.clone() }, thread)
     });
-    let followed = async {
+    let start_watches = async {
         let mut watches = Vec::new();
         for _ in 0..8 {
             let mut watch = client.follow();
@@ -198,7 +204,7 @@ async fn watch_many_writers(run: &CheckRun) -> CheckResult {
         }
         Ok::<Vec<Follower>, Obstacle>(watches)
     };
-    let (written, watches) = futures::join!(writers, followed);
+    let (written, watches) = futures::join!(writers, start_watches);
     written?;
     let expected = client.list().await?;
     early.until_equal(&expected).await?;
@@ -208,7 +214,8 @@ async fn watch_many_writers(run: &CheckRun) -> CheckResult {
     Ok(())
 }
 
-/// Writes and removes entries of keys that other threads write, too, and at last a key of its own. Conflicts are passed over.
+/// Writes or removes one of six keys at random, 50 times. Other threads change the same keys, so the results, such as conflicts, are
+/// ignored. At the end, creates a key of its own.
 async fn change_randomly(client: Client, thread: usize) -> CheckResult {
     let mut random = fastrand::Rng::with_seed(thread as u64);
     for round in 0..50 {

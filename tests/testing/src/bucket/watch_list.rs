@@ -29,7 +29,8 @@ pub(super) const STATEMENTS: &[Statement] = &[
     ),
 ];
 
-/// Follows the first list, and returns its entries in the order in which they come.
+/// Reads a new watch up to the end of its first list, and returns the entries of the list in the order in which they came. Fails if an
+/// event is no part of a list.
 async fn first_list(watch: &mut Follower) -> CheckResult<Vec<BucketEntry>> {
     let started = watch.event("`ListStarted` as the first event").await?;
     expect_equal("the first event", started, BucketEvent::ListStarted)?;
@@ -69,7 +70,7 @@ async fn list_each_entry_once(run: &CheckRun) -> CheckResult {
     let client = run.client().await?;
     let expected = client.fill("key-", 30).await?;
     let mut listed = first_list(&mut client.follow()).await?;
-    listed.sort_by(|one, other| one.key.cmp(&other.key));
+    listed.sort_by(|left, right| left.key.cmp(&right.key));
     expect(listed == expected, || format!("expected {}, seen {}", keys(&expected), keys(&listed)))
 }
 
@@ -85,7 +86,7 @@ async fn list_last_values(run: &CheckRun) -> CheckResult {
         expected.push(BucketEntry::new(key, format!("{key} 9"), revision));
     }
     let mut listed = first_list(&mut client.follow()).await?;
-    listed.sort_by(|one, other| one.key.cmp(&other.key));
+    listed.sort_by(|left, right| left.key.cmp(&right.key));
     expect_equal("the list of a watch", listed, expected)
 }
 
@@ -102,7 +103,7 @@ async fn list_without_removed_keys(run: &CheckRun) -> CheckResult {
     }
     for watcher in [&client, &other] {
         let mut listed = first_list(&mut watcher.follow()).await?;
-        listed.sort_by(|one, other| one.key.cmp(&other.key));
+        listed.sort_by(|left, right| left.key.cmp(&right.key));
         expect(listed == expected, || format!("expected {}, seen {}", keys(&expected), keys(&listed)))?;
     }
     Ok(())

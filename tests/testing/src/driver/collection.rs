@@ -18,7 +18,7 @@ pub(super) struct ObjectId {
     pub(super) name: String,
 }
 
-/// Returns the identity of an object of an application. An object without a namespace is in that of the owner.
+/// Returns the identity of an object of an application. An object without a namespace gets the namespace of the application's owner.
 pub(super) fn object_id(object: &Value, spec: &ApplicationSpec) -> ObjectId {
     let own = Some(text(object, "/metadata/namespace")).filter(|namespace| !namespace.is_empty());
     let namespace = own.or(spec.owner_namespace.as_deref()).unwrap_or_default();
@@ -26,7 +26,8 @@ pub(super) fn object_id(object: &Value, spec: &ApplicationSpec) -> ObjectId {
     ObjectId { kind, namespace: namespace.to_owned(), name: text(object, "/metadata/name").to_owned() }
 }
 
-/// Returns the name of an object for messages: its kind, namespace and name, or its position.
+/// Returns the name of an object for messages: its kind, namespace and name, or its position in the list if the kind or the name is
+/// missing.
 pub(super) fn object_label(object: &Value, position: usize) -> String {
     let is_named = !text(object, "/kind").is_empty() && !text(object, "/metadata/name").is_empty();
     if is_named { label(object) } else { format!("object {}", position + 1) }
@@ -37,7 +38,8 @@ pub(super) fn is_of_kind(object: &Value, kind: &Kind) -> bool {
     text(object, "/apiVersion") == kind.api_version() && text(object, "/kind") == kind.kind
 }
 
-/// Returns the objects of an application that are of the kind that deploys applications.
+/// Returns the objects of `kind` among the objects of an application, by identity. `kind` is the one from whose objects the CD system
+/// deploys, such as the `Application` of Argo CD; without it, the result is empty.
 pub(super) fn deploying_objects<'a>(
     objects: &'a [Value],
     spec: &ApplicationSpec,
@@ -47,7 +49,7 @@ pub(super) fn deploying_objects<'a>(
     objects.iter().filter(deploys).map(|object| (object_id(object, spec), object)).collect()
 }
 
-/// Returns a value without nulls in maps, as the operator applies it.
+/// Returns a value without the map entries that are null at any depth; nulls in lists stay. The operator applies objects in this form.
 pub(super) fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(map) => {

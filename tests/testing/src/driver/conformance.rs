@@ -44,16 +44,17 @@ pub struct Conformance {
 }
 
 impl Conformance {
-    /// Adds an application that the driver must accept. It is checked in addition to the generated ones, with each option. An option that
-    /// it has already has other values then.
+    /// Adds an application that the driver must accept. The suite checks it in addition to the generated ones, alone and with each option.
+    /// For an option that the application sets, the suite also checks other values.
     #[must_use]
     pub fn source(mut self, application: Application) -> Self {
         let label = format!("source {} of the test", self.sources.len() + 1);
-        self.sources.push(SourceBase { label, application, is_own: true });
+        self.sources.push(SourceBase { label, application, is_required: true });
         self
     }
 
-    /// Declares that the driver ignores an option, or a part of the credentials, and why. The report has the reason.
+    /// Declares that the driver ignores an option, or a part of the credentials, so that the suite accepts this. The report shows the
+    /// reason.
     #[must_use]
     pub fn ignores(mut self, input: DriverInput, reason: impl Into<String>) -> Self {
         self.ignored.push((input, reason.into()));
@@ -70,7 +71,7 @@ impl Conformance {
         assert!(report.is_clean(), "{report}");
     }
 
-    /// Runs the suite.
+    /// Runs the suite, and returns its findings, sorted and without duplicates.
     #[must_use]
     pub fn run(&self) -> DriverReport {
         let declared: BTreeSet<_> = self.ignored.iter().map(|(input, _)| *input).collect();
@@ -85,7 +86,7 @@ impl Conformance {
             accepted.iter().for_each(|base| registration::check_application(&mut examination, registration, base));
         }
         for base in unusual_sources() {
-            // What matters is that the driver returns valid objects or an error.
+            // The driver may accept or refuse these: `examine` reports invalid objects, and panics.
             let _ = examination.examine(&base.label, &ApplicationHarness::new(), base.application);
         }
         visibility::check_declarations(&mut examination, &self.ignored);
@@ -97,7 +98,8 @@ impl Conformance {
     }
 }
 
-/// Checks the constants of a driver. Statements 1 to 3.
+/// Checks the constants of a driver: its name is not empty, `ACCESS` has at least one kind and no kind twice, and each permission in it is
+/// for whole objects of any name, with all verbs. Statements 1 to 3.
 fn check_constants(examination: &mut Examination) {
     let driver = examination.driver;
     if driver.name.trim().is_empty() {
@@ -113,7 +115,7 @@ fn check_constants(examination: &mut Examination) {
         }
     }
     for access in driver.access {
-        if !is_of_whole_objects(access) {
+        if !covers_whole_objects(access) {
             examination.report(3, "", format!("the permission {access} is not for whole objects of any name"));
         }
         let missing = missing_verbs(access.verbs);
@@ -123,18 +125,20 @@ fn check_constants(examination: &mut Examination) {
     }
 }
 
-fn is_of_whole_objects(access: &Access) -> bool {
+/// Returns whether a permission is for objects of any name, and not only for a subresource.
+fn covers_whole_objects(access: &Access) -> bool {
     matches!(access.target, AccessTarget::Objects { subresource: "", names: [], .. })
 }
 
-/// Returns the sources that the driver accepts: those of the author, and the generated ones. Statement 4.
-fn accepted_sources(examination: &mut Examination, own: &[SourceBase]) -> Vec<SourceBase> {
+/// Returns the sources that the driver accepts, among the required ones of the test's author and the generated ones. Reports each required
+/// source that the driver refuses; and if none is required, a driver that refuses all generated ones. Statement 4.
+fn accepted_sources(examination: &mut Examination, required: &[SourceBase]) -> Vec<SourceBase> {
     let mut accepted = Vec::new();
-    for base in own.iter().cloned().chain(generated_sources()) {
+    for base in required.iter().cloned().chain(generated_sources()) {
         let harness = ApplicationHarness::new();
         match examination.examine(&base.label, &harness, base.application.clone()) {
             Some(_) => accepted.push(base),
-            None if base.is_own => {
+            None if base.is_required => {
                 let problem = examination.driver.resolve(&harness, base.application).err();
                 let problem = problem.unwrap_or_else(|| "the driver refuses it".to_owned());
                 examination.report(4, &base.label, problem);
@@ -142,7 +146,7 @@ fn accepted_sources(examination: &mut Examination, own: &[SourceBase]) -> Vec<So
             None => {}
         }
     }
-    if accepted.is_empty() && own.is_empty() {
+    if accepted.is_empty() && required.is_empty() {
         examination.report(4, "", "the driver refuses all generated sources; add one that it accepts with `source`");
     }
     accepted
@@ -155,13 +159,15 @@ fn check_source(examination: &mut Examination, base: &SourceBase) {
     visibility::check_options(examination, base, &namespaced, true);
     visibility::check_source(examination, base, &namespaced);
     identity::check(examination, base);
+    // Pairs of options are checked for the namespaced owner only.
     let of_cluster_scoped = SourceBase { label: format!("{} of a cluster-scoped owner", base.label), ..base.clone() };
     visibility::check_options(examination, &of_cluster_scoped, &ApplicationHarness::new().cluster_scoped(), false);
+    // All options except the two that name the cluster, of which an application can have one only.
     let all = OPTIONS.into_iter().filter(|option| !matches!(option, DriverInput::Cluster | DriverInput::Kubeconfig));
     let all = all.fold(base.application.clone(), |application, option| {
         option.set(0, application.clone()).unwrap_or(application)
     });
-    // Only the checks of each application by itself.
+    // `examine` checks each of these two applications by itself; they are compared with no other one.
     let _ = examination.examine(&format!("{} with all options", base.label), &namespaced, all);
     let conflict = base.application.clone().values(json!({"opgenParameter": SECRET}));
     let conflict = conflict.parameter("opgenParameter.first", SECRET);

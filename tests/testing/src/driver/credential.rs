@@ -17,7 +17,8 @@ const ENCODED: [&str; 3] = ["b3BnZW4taGlkZGVuLW9uZQ==", "b3BnZW4taGlkZGVuLXR3bw=
 /// The beginning of each text in base64 that begins with the secret text.
 pub(super) const ENCODED_SECRET: &str = "b3BnZW4taGlkZGVu";
 
-/// Returns the URLs of different servers.
+/// Returns the URLs of different servers. Some differ only in the port, the path or the end of a long name, so that a driver which derives
+/// a name from a part of the URL gives two servers the same one.
 pub(super) fn servers() -> Vec<String> {
     let long = "long-label.".repeat(10);
     let mut servers: Vec<String> = [
@@ -47,7 +48,8 @@ pub(super) fn with_token(server: &str) -> ClusterCredentials {
     credentials
 }
 
-/// Returns changes of all parts of credentials for a server. Each credentials authenticate in one way, as those of a kubeconfig.
+/// Returns changes for the parts of the credentials of a server: each with credentials that have the part, and a copy in which only this
+/// part differs. Credentials have one of: a token, a client certificate, or a user with a password, as in a kubeconfig.
 pub(super) fn changes(server: &str) -> Vec<CredentialChange> {
     let encoded = |at: usize| ENCODED.get(at).map(|text| (*text).to_owned());
     let (token, mut certificate, mut user) = (with_token(server), with_token(server), with_token(server));
@@ -59,8 +61,8 @@ pub(super) fn changes(server: &str) -> Vec<CredentialChange> {
     user.password = Some(format!("{SECRET}-password-one"));
     let mut authority = token.clone();
     authority.certificate_authority_data = encoded(0);
-    let mut named = token.clone();
-    named.tls_server_name = Some("one.example.com".to_owned());
+    let mut with_server_name = token.clone();
+    with_server_name.tls_server_name = Some("one.example.com".to_owned());
     vec![
         change(DriverInput::Token, &token, |to| to.token = Some(format!("{SECRET}-token-two"))),
         change(DriverInput::ClientCertificate, &certificate, |to| to.client_certificate_data = encoded(2)),
@@ -70,12 +72,14 @@ pub(super) fn changes(server: &str) -> Vec<CredentialChange> {
         change(DriverInput::CertificateAuthority, &token, |to| to.certificate_authority_data = encoded(0)),
         change(DriverInput::CertificateAuthority, &authority, |to| to.certificate_authority_data = encoded(2)),
         change(DriverInput::TlsServerName, &token, |to| to.tls_server_name = Some("one.example.com".to_owned())),
-        change(DriverInput::TlsServerName, &named, |to| to.tls_server_name = Some("two.example.com".to_owned())),
+        change(DriverInput::TlsServerName, &with_server_name, |to| {
+            to.tls_server_name = Some("two.example.com".to_owned());
+        }),
         change(DriverInput::InsecureSkipTlsVerify, &token, |to| to.insecure_skip_tls_verify = true),
     ]
 }
 
-/// Returns a change of the credentials by `set`, which changes only `input`.
+/// Returns the change from credentials to a copy that `set` modifies. `set` must modify only the part `input`.
 fn change(
     input: DriverInput,
     from: &ClusterCredentials,

@@ -1,4 +1,4 @@
-//! `Examination`: passes applications to a driver of a CD system, checks each answer by itself, and collects the findings.
+//! `Examination`: passes applications to a driver of a CD system, checks the objects that the driver returns, and collects the findings.
 
 use std::collections::BTreeSet;
 
@@ -24,8 +24,9 @@ pub(super) struct Examination {
     pub(super) driver: DriverFacts,
     /// The options that the driver may ignore.
     pub(super) declared: BTreeSet<DriverInput>,
-    /// Those that it was found to ignore.
+    /// The options that the driver was found to ignore.
     pub(super) found_ignored: BTreeSet<DriverInput>,
+    /// The number of applications that the driver got.
     pub(super) applications: usize,
     pub(super) findings: Vec<DriverFinding>,
 }
@@ -46,7 +47,7 @@ impl Examination {
         self.findings.push(DriverFinding::new(statement, application, "", problem));
     }
 
-    /// Adds a finding about an object of an application.
+    /// Adds a finding about an object of an application. The object is of the kind from which the CD system deploys.
     pub(super) fn report_object(
         &mut self,
         statement: u32,
@@ -59,8 +60,8 @@ impl Examination {
         self.findings.push(DriverFinding::new(statement, application, &object, problem));
     }
 
-    /// Returns an application with the objects of the driver, and checks them. `None` if the application is invalid, or if the driver
-    /// refuses it.
+    /// Resolves an application as the operator does, lets the driver return its objects, and checks these; see [`Self::objects`]. Returns
+    /// `None` if the application is invalid, or if the driver refuses it or panics.
     pub(super) fn examine(
         &mut self,
         label: &str,
@@ -72,7 +73,8 @@ impl Examination {
         Some(Accepted { spec, objects })
     }
 
-    /// Returns the objects of an application, and checks them. `None` if the driver refuses it. Statements 5 and 6.
+    /// Calls the driver several times for the objects of an application: the results must be equal, without a panic. Reports this, and
+    /// violations in the objects or in the text of the error. `None` if the driver refuses the application or panics. Statements 5 and 6.
     pub(super) fn objects(&mut self, label: &str, spec: &ApplicationSpec) -> Option<Vec<Value>> {
         self.applications += 1;
         let answer = self.driver.objects(spec);
@@ -100,7 +102,7 @@ impl Examination {
         }
     }
 
-    /// Checks the text of an error. Statement 21.
+    /// Checks the text of the error with which a driver refuses an application: one line, and no value that may be a secret. Statement 21.
     fn check_refusal(&mut self, label: &str, text: &str) {
         if text.trim().is_empty() || text.lines().count() > 1 {
             self.report(21, label, "the text of `InvalidApplication` is not one line");
@@ -111,7 +113,7 @@ impl Examination {
     }
 }
 
-/// Returns what is different in two answers for one application.
+/// Describes how two results of the driver for one application differ: by the first object that is not equal, or as a whole.
 fn difference(one: &DriverAnswer, other: &DriverAnswer) -> String {
     match (one, other) {
         (DriverAnswer::Objects(one), DriverAnswer::Objects(other)) if one.len() == other.len() => {

@@ -56,7 +56,7 @@ impl DriverFacts {
         }
     }
 
-    /// Returns the kinds of the access, in order.
+    /// Returns the kinds in the driver's `ACCESS`, its declared permissions, in order. A permission for a URL has no kind.
     pub(super) fn applied_kinds(&self) -> Vec<AppliedKind> {
         let applied_kind = |access: &Access| match access.target {
             AccessTarget::Objects { kind, namespace, .. } => Some(AppliedKind { kind: kind(), namespace }),
@@ -65,12 +65,12 @@ impl DriverFacts {
         self.access.iter().filter_map(applied_kind).collect()
     }
 
-    /// Returns the kind of the objects that deploy applications: the last one of the access.
+    /// Returns the kind of the objects that deploy applications: the last one in the driver's `ACCESS`.
     pub(super) fn deploying_kind(&self) -> Option<Kind> {
         self.applied_kinds().pop().map(|applied| applied.kind)
     }
 
-    /// Returns what the driver returns for an application.
+    /// Calls the driver for the objects of an application, and returns the objects, the error or the message of a panic.
     pub(super) fn objects(&self, spec: &ApplicationSpec) -> DriverAnswer {
         match catch_panic(|| (self.objects)(spec)) {
             Ok(Ok(objects)) => DriverAnswer::Objects(objects),
@@ -79,10 +79,10 @@ impl DriverFacts {
         }
     }
 
-    /// Returns an application as the operator passes it to the driver.
+    /// Returns the spec of an application as the operator passes it to the driver, with all defaults and the destination cluster.
     ///
     /// # Errors
-    /// The problem of an invalid application, or of the registration.
+    /// If the application is invalid, or if the function that registers a cluster with the CD system panics.
     pub(super) fn resolve(
         &self,
         harness: &ApplicationHarness,
@@ -95,7 +95,7 @@ impl DriverFacts {
     }
 }
 
-/// Returns the verbs that are missing in those of a permission, as text.
+/// Returns the verbs of [`VERBS`] that a permission lacks, as a list in a message; empty if it has all.
 pub(super) fn missing_verbs(verbs: &[Verb]) -> String {
     let missing = VERBS.iter().filter(|verb| !verbs.contains(verb));
     missing.map(|verb| verb.as_str()).collect::<Vec<_>>().join(", ")

@@ -14,7 +14,7 @@ use super::{
 /// Names of applications: such that only their beginnings are equal, or that have characters which names of objects can't have.
 const NAMES: [&str; 8] = ["web", "web-server", "Web Server", "3web", "日本", "-", "web_server", "web/server?"];
 
-/// Returns harnesses that resolve an application for different operators, owners and nodes, each with a label for messages.
+/// Returns harnesses, each of which resolves an application for another operator, owner or tree node, with a label for messages.
 fn harnesses() -> Vec<(&'static str, ApplicationHarness)> {
     let new = ApplicationHarness::new;
     let deep = format!("{}web", "group[key]/".repeat(30));
@@ -35,8 +35,8 @@ fn harnesses() -> Vec<(&'static str, ApplicationHarness)> {
     ]
 }
 
-/// Checks that an application has different objects for different owners, names and [object
-/// names](opgen::cd::ApplicationSpec::object_name).
+/// Checks that the driver returns different objects for one application if its owner, its name or its [object
+/// name](opgen::cd::ApplicationSpec::object_name) differs: no two applications may have an object in common.
 pub(super) fn check(examination: &mut Examination, base: &SourceBase) {
     let mut known = BTreeMap::new();
     for (place, harness) in harnesses() {
@@ -46,8 +46,8 @@ pub(super) fn check(examination: &mut Examination, base: &SourceBase) {
         }
     }
     let long = "long-name-".repeat(20);
-    let others = [format!("{long}one"), format!("{long}two")];
-    for name in NAMES.into_iter().chain(others.iter().map(String::as_str)) {
+    let long_names = [format!("{long}one"), format!("{long}two")];
+    for name in NAMES.into_iter().chain(long_names.iter().map(String::as_str)) {
         let label = format!("{} with the name {name:?}", base.label);
         // In another namespace than the owners above, one of which has an application of the same name.
         let harness = ApplicationHarness::new().namespace("names");
@@ -63,7 +63,8 @@ pub(super) fn check(examination: &mut Examination, base: &SourceBase) {
     }
 }
 
-/// Adds the objects of an application to `known`, which maps each object to its application. Reports an object of two applications.
+/// Adds the objects of an application to `known`, which maps each object to its application. Reports an object that an earlier application
+/// also has.
 fn add(
     examination: &mut Examination,
     known: &mut BTreeMap<ObjectId, String>,
@@ -81,7 +82,7 @@ fn add(
     }
 }
 
-/// Returns a name of the same length with another last character.
+/// Returns a name in which only the last character is another one.
 fn with_another_end(name: &str) -> String {
     let mut other = name.to_owned();
     let last = if other.pop() == Some('0') { '1' } else { '0' };

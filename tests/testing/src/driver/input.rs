@@ -93,13 +93,13 @@ pub(super) const OPTIONS: [DriverInput; 12] = [
 ];
 
 impl DriverInput {
-    /// Returns whether a change of the option must not install the application again.
+    /// Returns whether a change of the option must change the installed application in place, and not install it again.
     pub(super) fn is_changed_in_place(self) -> bool {
         matches!(self, Self::Parameters | Self::Values)
     }
 
-    /// Sets the option of an application. The first variant, 0, is the plain one; each other one has other values. `None` if there is no
-    /// such variant.
+    /// Returns an application with the option set to one of several values, chosen by the number `variant`; 0 is the simplest value. `None`
+    /// if the option has no value of that number, or if it is a part of credentials and not an option.
     pub(super) fn set(self, variant: usize, application: Application) -> Option<Application> {
         let name = ["opgen-first", "opgen-second"].get(variant).copied();
         let is_first = variant == 0;
@@ -122,12 +122,12 @@ impl DriverInput {
             Self::AllowDegraded => is_first.then(|| application.allow_degraded()),
             Self::Cluster => Some(application.cluster(name?)),
             Self::Kubeconfig => {
-                let first = || Kubeconfig::secret("opgen-first");
+                let first_secret = || Kubeconfig::secret("opgen-first");
                 Some(application.kubeconfig(match variant {
-                    0 => first(),
+                    0 => first_secret(),
                     1 => Kubeconfig::secret("opgen-second"),
-                    2 => first().key("opgen-key"),
-                    3 => first().namespace("opgen-namespace"),
+                    2 => first_secret().key("opgen-key"),
+                    3 => first_secret().namespace("opgen-namespace"),
                     _ => return None,
                 }))
             }
@@ -145,7 +145,7 @@ impl DriverInput {
 const ENTRIES: [(&str, &str); 3] =
     [("example.com/first", "one"), ("example.com/first", "two"), ("example.com/second", "one")];
 
-/// Parameters. Those with unusual names and values are such that some CD systems have no equal of them.
+/// Parameters by variant. Some CD systems can't express the ones with unusual names and values.
 const PARAMETERS: [(&str, &str); 8] = [
     ("opgenParameter.first", "opgen-hidden-one"),
     ("opgenParameter.first", "opgen-hidden-two"),
@@ -157,11 +157,12 @@ const PARAMETERS: [(&str, &str); 8] = [
     ("opgenParameter.first", "{opgen-hidden-one,b}"),
 ];
 
-/// Returns the application with a variant of the parameters; `None` if there is no such variant.
+/// Returns an application with a parameter, chosen by the number `variant`, or with eight parameters for the last number. `None` for a
+/// larger number.
 fn set_parameters(variant: usize, application: Application) -> Option<Application> {
     match PARAMETERS.get(variant) {
         Some((name, value)) => Some(application.parameter(*name, *value)),
-        // As many as make a random order visible.
+        // Eight parameters, so that a driver which returns them in a random order is noticed.
         None if variant == PARAMETERS.len() => {
             let names = ["h", "c", "a", "f", "b", "g", "d", "e"].into_iter();
             Some(names.fold(application, |application, name| {
@@ -172,7 +173,8 @@ fn set_parameters(variant: usize, application: Application) -> Option<Applicatio
     }
 }
 
-/// Returns the application with a variant of the values; `None` if there is no such variant.
+/// Returns an application with Helm values, chosen by the number `variant`, each of which differs in one place from those of 0. `None` if
+/// there are no values of that number.
 fn set_values(variant: usize, application: Application) -> Option<Application> {
     let values = match variant {
         0 => json!({"text": "opgen-hidden-one", "count": 1, "list": ["a", {"b": true}]}),
@@ -186,7 +188,8 @@ fn set_values(variant: usize, application: Application) -> Option<Application> {
     Some(application.values(json!({"opgenValues": values})))
 }
 
-/// Returns the application with a variant of an ignored difference; `None` if there is no such variant.
+/// Returns an application with an ignored difference, chosen by the number `variant`: the group, the kind or the JSON pointers differ from
+/// those of 0. `None` if there is none of that number.
 fn set_ignored_difference(variant: usize, application: Application) -> Option<Application> {
     let (group, kind, pointers): (&str, &str, &[&str]) = match variant {
         0 => ("apps", "Deployment", &["/spec/replicas"]),

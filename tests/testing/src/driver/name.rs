@@ -15,6 +15,7 @@ pub(super) fn is_dns_label(text: &str) -> bool {
     text.len() <= 63 && is_dns_part(text)
 }
 
+/// Returns whether a text is a DNS label of any length: lowercase letters, digits and `-`, the first and the last not a `-`.
 fn is_dns_part(text: &str) -> bool {
     let is_allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     !text.is_empty() && text.chars().all(is_allowed) && !text.starts_with('-') && !text.ends_with('-')
@@ -35,18 +36,20 @@ fn is_key(text: &str) -> bool {
     prefix.is_none_or(is_dns_subdomain) && !name.is_empty() && is_label_value(name)
 }
 
-/// Returns what is wrong with the labels and annotations of metadata, without their values.
+/// Returns the first problem of the labels and annotations in the metadata of an object: an invalid key or value, or too large annotations.
+/// The text has no values, which may be secret. `None` if they are valid.
 pub(super) fn metadata_problem(metadata: &Value) -> Option<String> {
-    let of_labels = entries_problem("label", &metadata["labels"], is_label_value);
-    of_labels.or_else(|| entries_problem("annotation", &metadata["annotations"], |_| true)).or_else(|| {
+    let label_problem = entries_problem("label", &metadata["labels"], is_label_value);
+    label_problem.or_else(|| entries_problem("annotation", &metadata["annotations"], |_| true)).or_else(|| {
         let annotations = metadata["annotations"].as_object()?;
         let size: usize = annotations.iter().map(|(key, value)| key.len() + value.as_str().map_or(0, str::len)).sum();
         (size > MAX_ANNOTATIONS).then(|| "the annotations have more than 256 KiB".to_owned())
     })
 }
 
-/// Returns what is wrong with labels or annotations. Nulls are left out.
-fn entries_problem(name: &str, entries: &Value, is_value: fn(&str) -> bool) -> Option<String> {
+/// Returns the first problem of labels or annotations: a key that is not valid, or a value that is no text or that `is_valid` rejects.
+/// `name` is `label` or `annotation`. Ignores entries that are null, since the operator does not apply them.
+fn entries_problem(name: &str, entries: &Value, is_valid: fn(&str) -> bool) -> Option<String> {
     if entries.is_null() {
         return None;
     }
@@ -57,7 +60,7 @@ fn entries_problem(name: &str, entries: &Value, is_value: fn(&str) -> bool) -> O
         }
         match value.as_str() {
             None => Some(format!("the value of {name} {key} is no text")),
-            Some(text) => (!is_value(text)).then(|| format!("the value of {name} {key} is not valid")),
+            Some(text) => (!is_valid(text)).then(|| format!("the value of {name} {key} is not valid")),
         }
     })
 }

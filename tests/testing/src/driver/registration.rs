@@ -28,7 +28,8 @@ const OWNERS: [(Option<&str>, &str); 2] = [(Some("shop"), "a namespaced owner"),
 /// The URL of the server whose credentials are changed.
 const SERVER: &str = "https://blue.example.com:6443";
 
-/// Checks the constants and the Secret of a registration. Statements 22 to 27.
+/// Checks the registration of a cluster with the CD system: the permissions for its Secret, and the Secret that it returns for each server,
+/// credentials and owner. Statements 22 to 27.
 pub(super) fn check(examination: &mut Examination, registration: Registration) {
     for (namespace, owner) in OWNERS {
         let Some(secret) = secret_of(registration, &credential::with_token(SERVER), namespace) else {
@@ -57,7 +58,7 @@ struct CredentialsOfServer {
     name: String,
 }
 
-/// Returns credentials of each server, and for one server two for each part that credentials can have, with different values.
+/// Returns credentials with a token for each server, and the credentials before and after each change of one part, for one server.
 fn all_credentials() -> Vec<CredentialsOfServer> {
     let of_servers = credential::servers().into_iter().map(|server| CredentialsOfServer {
         credentials: credential::with_token(&server),
@@ -70,16 +71,17 @@ fn all_credentials() -> Vec<CredentialsOfServer> {
     of_servers.chain(changed).collect()
 }
 
-/// Returns the Secret of a registration, without nulls; `None` after a panic.
+/// Returns the Secret with which a driver registers a cluster for an owner in a namespace, without nulls; `None` if the driver panics.
 fn secret_of(registration: Registration, credentials: &ClusterCredentials, namespace: Option<&str>) -> Option<Value> {
     catch_panic(|| (registration.secret)(credentials, namespace)).ok().map(without_nulls)
 }
 
-/// Checks that the permissions of a registration cover its Secret, which is in the namespace `place`: rule 22.
+/// Checks that the permissions of a registration allow all that the operator does with its Secret in the namespace `place`: rule 22.
 fn check_access(examination: &mut Examination, registration: Registration, place: &str, owner: &str) {
     let covers = |target: &AccessTarget| match *target {
         AccessTarget::Objects { kind, subresource, names, namespace } => {
             let kind = kind();
+            // Whole Secrets of any name, in the namespace of the Secret or in all.
             let is_of_secrets = kind.group.is_empty() && kind.kind == "Secret" && subresource.is_empty();
             is_of_secrets && names.is_empty() && namespace.is_none_or(|namespace| namespace == place)
         }
@@ -114,7 +116,8 @@ fn check_secret(examination: &mut Examination, registration: Registration, secre
     }
 }
 
-/// Returns what is wrong with a Secret.
+/// Returns the first problem of a Secret that registers a cluster: its kind, its name, its namespace, an unexpected field, or its data.
+/// `None` if it is valid.
 fn secret_problem(secret: &Value) -> Option<String> {
     let is_secret = text(secret, "/apiVersion") == "v1" && text(secret, "/kind") == "Secret";
     let fields_of = |value: &Value| value.as_object().into_iter().flat_map(Map::keys).cloned().collect::<Vec<_>>();
@@ -132,14 +135,15 @@ fn secret_problem(secret: &Value) -> Option<String> {
     } else if let Some(field) = other_of_metadata {
         Some(format!("it has the field `metadata.{field}`"))
     } else if serde_json::from_value::<Secret>(secret.clone()).is_err() {
-        // The error may have a value.
+        // The text of the error is left out: it may quote a secret value.
         Some("its `data` is not base64, or its `stringData` is not text".to_owned())
     } else {
         metadata_problem(&secret["metadata"])
     }
 }
 
-/// Checks that the namespace of the Secret depends on the owner only, and its name on the server only. Statement 25.
+/// Checks that the namespace of the Secret depends on the owner only, and its name on the server only: two credentials of a server give one
+/// name, and two servers give two names. Statement 25.
 fn check_place(examination: &mut Examination, registration: Registration, namespace: Option<&str>, owner: &str) {
     // The operator has no credentials when it looks for unused registrations, but needs their namespace.
     let Some(empty) = secret_of(registration, &ClusterCredentials::default(), namespace) else {
@@ -148,6 +152,7 @@ fn check_place(examination: &mut Examination, registration: Registration, namesp
         return examination.report(25, "", problem);
     };
     let place = text(&empty, "/metadata/namespace").to_owned();
+    // The server of each name of a Secret.
     let mut servers = BTreeMap::<String, String>::new();
     for CredentialsOfServer { credentials, .. } in all_credentials() {
         let Some(secret) = secret_of(registration, &credentials, namespace) else { continue };
@@ -156,8 +161,8 @@ fn check_place(examination: &mut Examination, registration: Registration, namesp
         }
         let server = credentials.server;
         let name = text(&secret, "/metadata/name").to_owned();
-        let is_other = |(known_name, known): (&String, &String)| *known == server && *known_name != name;
-        if servers.iter().any(is_other) {
+        let has_other_name = |(known_name, known): (&String, &String)| *known == server && *known_name != name;
+        if servers.iter().any(has_other_name) {
             examination.report(25, "", format!("the name for {server} depends on the credentials"));
         }
         match servers.insert(name, server.clone()) {
@@ -169,7 +174,8 @@ fn check_place(examination: &mut Examination, registration: Registration, namesp
     }
 }
 
-/// Checks that each change of credentials changes the data of the Secret, unless the author declared that part as ignored. Statement 26.
+/// Checks that each change of one part of the credentials changes the data of the Secret, unless the author declared with `ignores` that
+/// the driver ignores the part. Notes the ignored parts. Statement 26.
 fn check_credentials(examination: &mut Examination, registration: Registration, namespace: Option<&str>) {
     let data = |credentials: &ClusterCredentials| {
         let secret = secret_of(registration, credentials, namespace)?;
@@ -187,7 +193,8 @@ fn check_credentials(examination: &mut Examination, registration: Registration, 
     }
 }
 
-/// Checks an application in registered clusters. Statement 28.
+/// Checks that an application below a remote node, whose objects belong in another cluster, is deployed into the registered cluster: the
+/// objects differ between two clusters, and are in the namespace of the registration. Statement 28.
 pub(super) fn check_application(examination: &mut Examination, registration: Registration, base: &SourceBase) {
     for (namespace, owner) in OWNERS {
         let owner_harness = match namespace {
@@ -195,16 +202,17 @@ pub(super) fn check_application(examination: &mut Examination, registration: Reg
             None => ApplicationHarness::new().cluster_scoped(),
         };
         let plain = examination.examine(&base.label, &owner_harness, base.application.clone());
-        // An application that names a cluster can't be below a remote node.
+        // An application that names its cluster itself can't be below a remote node, and one that is refused has nothing to check.
         if plain.is_none_or(|plain| plain.spec.destination != ApplicationDestination::Default) {
             continue;
         }
+        // The application in the cluster of the previous server.
         let mut former: Option<Accepted> = None;
         for server in ["https://blue.example.com", "https://red.example.com"] {
             let label = format!("{} of {owner}, below a remote node of {server}", base.label);
             let credentials = credential::with_token(server);
             let secret = secret_of(registration, &credentials, namespace).unwrap_or_default();
-            // Equal names, so that the clusters are the only difference.
+            // The remote nodes have equal names, so that the two applications differ only in the clusters.
             let harness = owner_harness.clone().remote("cluster", credentials);
             let spec = match examination.driver.resolve(&harness, base.application.clone()) {
                 Ok(spec) => spec,
@@ -227,7 +235,8 @@ pub(super) fn check_application(examination: &mut Examination, registration: Reg
     }
 }
 
-/// Checks the objects of an application in a registered cluster, whose Secret is in the namespace `place`.
+/// Checks that the objects of an application in a registered cluster differ from those for the cluster of the CD system, and that the ones
+/// that deploy it are in the namespace `place`, that of the registration's Secret.
 fn check_registered(examination: &mut Examination, label: &str, accepted: &Accepted, place: &str) {
     let mut spec = accepted.spec.clone();
     spec.destination = ApplicationDestination::Default;

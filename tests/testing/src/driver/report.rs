@@ -25,10 +25,11 @@ impl DriverFinding {
 }
 
 impl fmt::Display for DriverFinding {
+    /// Writes the application, the object and the problem, separated by colons; leaves out empty ones.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = [&self.application, &self.object, &self.problem];
-        let parts: Vec<&str> = parts.into_iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-        f.write_str(&parts.join(": "))
+        let texts = [&self.application, &self.object, &self.problem];
+        let texts: Vec<&str> = texts.into_iter().map(String::as_str).filter(|text| !text.is_empty()).collect();
+        f.write_str(&texts.join(": "))
     }
 }
 
@@ -58,6 +59,7 @@ impl DriverReport {
 }
 
 impl fmt::Display for DriverReport {
+    /// Writes the counts, the options declared as ignored, and for each violated statement its text and the first findings about it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { driver, applications, ignored, findings } = self;
         writeln!(f, "driver {driver}: {applications} applications, {} findings", findings.len())?;

@@ -10,14 +10,15 @@ pub(super) struct SourceBase {
     /// The source, for messages.
     pub(super) label: String,
     pub(super) application: Application,
-    /// Whether it is of the author of the test.
-    pub(super) is_own: bool,
+    /// Whether the driver must accept it, since the author of the test added it.
+    pub(super) is_required: bool,
 }
 
 /// The commit of a revision.
 const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
-/// Returns an application of each source.
+/// Returns an application for each type of source: a chart in a repository or a registry, and a chart or manifests in git at a branch, a
+/// tag and a commit.
 pub(super) fn generated_sources() -> Vec<SourceBase> {
     let git = "https://git.example.com/web.git";
     let revisions = [
@@ -38,7 +39,7 @@ pub(super) fn generated_sources() -> Vec<SourceBase> {
     sources
 }
 
-/// Returns applications with unusual names, versions and paths, which may be refused.
+/// Returns applications with unusual URLs, versions, revisions and paths, which a driver may refuse.
 pub(super) fn unusual_sources() -> Vec<SourceBase> {
     let repository = format!("https://user:{SECRET}@example.com/charts");
     let mut sources = vec![generated("a URL with a password", Application::chart(repository.as_str(), "web", "1.2.3"))];
@@ -62,19 +63,21 @@ pub(super) fn unusual_sources() -> Vec<SourceBase> {
     sources
 }
 
+/// Returns an application of the suite, which a driver may refuse, with a label for messages.
 fn generated(label: &str, application: Application) -> SourceBase {
-    SourceBase { label: label.to_owned(), application, is_own: false }
+    SourceBase { label: label.to_owned(), application, is_required: false }
 }
 
 /// The parts of sources.
 pub(super) const PARTS: [&str; 5] = ["repository", "chart", "version", "revision", "path"];
 
-/// Returns whether a part says which state of the source is deployed, and not which source.
+/// Returns whether a part is the version of a chart or the git revision, a change of which deploys another state of the same source.
 pub(super) fn is_version(part: &str) -> bool {
     matches!(part, "version" | "revision")
 }
 
-/// Returns a source with another value of a part; `None` if it has no such part.
+/// Returns a source in which only one part, such as `version`, has another value; `None` if the source has no such part. A version stays a
+/// version and a commit stays a commit, so that a driver accepts the changed source as well.
 pub(super) fn change_part(source: &ApplicationSource, part: &str) -> Option<ApplicationSource> {
     let mut changed = source.clone();
     let text = part_mut(&mut changed, part)?;
@@ -88,7 +91,7 @@ pub(super) fn change_part(source: &ApplicationSource, part: &str) -> Option<Appl
     Some(changed)
 }
 
-/// Returns a part of a source, to change it; `None` if a source of this kind has no such part.
+/// Returns a mutable reference to the part of a source with a name of [`PARTS`]; `None` if a source of this type has no such part.
 fn part_mut<'a>(source: &'a mut ApplicationSource, part: &str) -> Option<&'a mut String> {
     use ApplicationSource::{Chart, GitChart, GitManifests};
     match (source, part) {
@@ -123,7 +126,7 @@ mod tests {
 
     #[test]
     #[allow(clippy::unwrap_used)]
-    fn each_source_has_parts_of_which_others_are_different() {
+    fn each_source_has_three_parts_and_each_can_be_changed() {
         for SourceBase { label, application, .. } in generated_sources().into_iter().chain(unusual_sources()) {
             let spec = ApplicationHarness::new().resolve::<ArgoCd>(application).unwrap();
             let changed: Vec<_> = PARTS.iter().filter_map(|part| change_part(&spec.source, part)).collect();

@@ -15,11 +15,13 @@ use crate::object::text;
 /// A violation: the number of the statement, the object, and what is wrong.
 pub(super) type ObjectProblem = (u32, String, String);
 
-/// Returns the violations of the objects of an application.
+/// Returns the violations of statements 7 to 15 by the objects that a driver returns for one application, each object by itself.
 pub(super) fn problems(driver: &DriverFacts, spec: &ApplicationSpec, objects: &[Value]) -> Vec<ObjectProblem> {
     let kinds = driver.applied_kinds();
-    let (mut problems, mut seen, mut latest) = (Vec::new(), BTreeSet::new(), 0);
-    // Empty parts of the values of the user are passed on.
+    let (mut problems, mut seen) = (Vec::new(), BTreeSet::new());
+    // The highest position in `ACCESS` of the kinds of the objects so far.
+    let mut latest = 0;
+    // A driver copies the values of the user into its objects: if these have empty parts, an empty part of an object is no violation.
     let has_empty_values = spec.values.as_ref().is_some_and(|values| empty_part(values, "").is_some());
     for (at, object) in objects.iter().enumerate() {
         let object = &without_nulls(object.clone());
@@ -69,7 +71,8 @@ fn is_name(object: &Value, name: &str) -> bool {
     if needs_label { is_dns_label(name) } else { is_dns_subdomain(name) }
 }
 
-/// Returns what is wrong with the namespace of an object.
+/// Returns the problem of the namespace of an object whose kind the driver declares as `applied`: a cluster-scoped object with a namespace,
+/// no valid namespace, or one that the permission does not cover. An object without a namespace gets that of the owner.
 fn namespace_problem(object: &Value, spec: &ApplicationSpec, applied: &AppliedKind) -> Option<String> {
     let namespace = &object["metadata"]["namespace"];
     if !namespace.is_null() && !namespace.is_string() {
@@ -113,20 +116,21 @@ const SET_BY_OPERATOR: [(&str, &str); 6] = [
     ("annotations", "opgen.dev/applied"),
 ];
 
-/// Returns the first field of an object that it must not have.
+/// Returns the first field, label or annotation of an object that a driver must not set, since the API server or the operator sets it.
 fn foreign_field(object: &Value) -> Option<String> {
     if object.get("status").is_some() {
         return Some("status".to_owned());
     }
     let metadata = &object["metadata"];
     let field = SET_BY_OTHERS.into_iter().find(|field| metadata.get(field).is_some());
-    let entry = || SET_BY_OPERATOR.into_iter().find(|(map, key)| metadata[map].get(key).is_some());
+    let label_or_annotation = || SET_BY_OPERATOR.into_iter().find(|(map, key)| metadata[map].get(key).is_some());
     field
         .map(|field| format!("metadata.{field}"))
-        .or_else(|| entry().map(|(map, key)| format!("metadata.{map}: {key}")))
+        .or_else(|| label_or_annotation().map(|(map, key)| format!("metadata.{map}: {key}")))
 }
 
-/// Returns the path of the first empty map or list, or of a null in a list. `value` has no nulls in maps.
+/// Returns the path of the first empty map, empty list or null in `value`, which is at `path`; `None` if it has none. Callers remove nulls
+/// in maps before, so that a null is one in a list.
 fn empty_part(value: &Value, path: &str) -> Option<String> {
     match value {
         Value::Object(map) if map.is_empty() => Some(path.to_owned()),

@@ -10,7 +10,8 @@ use super::{
     source::{PARTS, SourceBase, change_part, is_version},
 };
 
-/// Checks all variants of all options of an application; with `has_pairs` also those of each option together with each other one.
+/// Checks that the driver ignores no option of an application silently: each option with all of its values. With `has_pairs`, also checks
+/// each option with all of its values on an application that has another option as well.
 pub(super) fn check_options(
     examination: &mut Examination,
     base: &SourceBase,
@@ -20,6 +21,7 @@ pub(super) fn check_options(
     let Some(plain) = examination.examine(&base.label, harness, base.application.clone()) else { return };
     for option in OPTIONS {
         let first = check_option(examination, base, harness, &plain, option);
+        // `first` is the application with the option, as the base of the pairs.
         let Some((first, with_option)) = first.zip(with_option(base, option)).filter(|_| has_pairs) else { continue };
         for other in OPTIONS.into_iter().filter(|other| *other != option) {
             check_option(examination, &with_option, harness, &first, other);
@@ -27,7 +29,7 @@ pub(super) fn check_options(
     }
 }
 
-/// Returns an application with the first variant of an option.
+/// Returns an application with the first value of an option, and a label that names the option.
 fn with_option(base: &SourceBase, option: DriverInput) -> Option<SourceBase> {
     let application = option.set(0, base.application.clone())?;
     Some(SourceBase { label: label_with(base, option), application, ..base.clone() })
@@ -38,8 +40,8 @@ fn label_with(base: &SourceBase, option: DriverInput) -> String {
     format!("{} {joint} {option}", base.label)
 }
 
-/// Checks all variants of an option of an application. `plain` is the application without the option. Returns the application with the
-/// first variant, if the driver accepts it.
+/// Checks all values, called variants, of an option of an application: each must lead to other objects than `plain`, the application
+/// without the option, and than the first value. Returns the application with the first value, if the driver accepts it.
 fn check_option(
     examination: &mut Examination,
     base: &SourceBase,
@@ -57,6 +59,7 @@ fn check_option(
         if let Some(first) = &first {
             check_visible(examination, &label, option, first, &accepted);
         }
+        // A change of such an option must keep the name of the object that deploys the application.
         if option.is_changed_in_place() {
             check_identity(examination, &label, plain, &accepted);
         }
@@ -67,8 +70,10 @@ fn check_option(
     first
 }
 
-/// Checks that two applications that differ in an option have different objects. Statement 18.
+/// Checks that an option changes the objects: two applications that differ in it must have different objects, unless the option is declared
+/// as ignored. Notes an option without effect. Statement 18.
 fn check_visible(examination: &mut Examination, label: &str, option: DriverInput, one: &Accepted, other: &Accepted) {
+    // With equal specs, the driver can't see the option.
     if one.spec == other.spec || one.objects != other.objects {
         return;
     }
@@ -79,7 +84,8 @@ fn check_visible(examination: &mut Examination, label: &str, option: DriverInput
     }
 }
 
-/// Checks that the objects that deploy two states of an application have the same names. Returns whether they have. Statement 16.
+/// Checks that the objects from which the CD system deploys an application keep their names when the application changes from `one` to
+/// `other`. Returns whether they do. Statement 16.
 fn check_identity(examination: &mut Examination, label: &str, one: &Accepted, other: &Accepted) -> bool {
     let kind = examination.driver.deploying_kind();
     let before = deploying_objects(&one.objects, &one.spec, kind.as_ref());
@@ -98,7 +104,8 @@ fn check_identity(examination: &mut Examination, label: &str, one: &Accepted, ot
     }
 }
 
-/// Checks that each part of the source is visible, and that another version changes the application in place. Statements 17 and 20.
+/// Checks that a change of each part of the source, such as its path, changes the objects, and that another version or revision changes the
+/// deployed application in place. Statements 17 and 20.
 pub(super) fn check_source(examination: &mut Examination, base: &SourceBase, harness: &ApplicationHarness) {
     let Some(plain) = examination.examine(&base.label, harness, base.application.clone()) else { return };
     for part in PARTS {
@@ -128,7 +135,7 @@ fn check_version_change(examination: &mut Examination, label: &str, one: &Accept
     }
 }
 
-/// Checks that each declared option is ignored. Statement 19.
+/// Checks that each option that is declared as ignored has a reason, and that the driver was found to ignore it. Statement 19.
 pub(super) fn check_declarations(examination: &mut Examination, ignored: &[(DriverInput, String)]) {
     for (option, reason) in ignored {
         if reason.trim().is_empty() {

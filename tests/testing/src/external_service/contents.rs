@@ -1,4 +1,4 @@
-//! `ServiceContents`: what a simulated external service stores, and what clients did to it.
+//! `ServiceContents`: the things that a simulated external service stores, such as DNS records, and what clients did to them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -52,6 +52,7 @@ pub(super) struct ServiceContents<T> {
 }
 
 impl<T: Clone + Serialize> ServiceContents<T> {
+    /// Returns the contents of a new service: only the things that another client has created before, according to the settings.
     pub(super) fn new(settings: ServiceSettings<T>, seed: u64) -> Self {
         let mut contents = Self {
             quota: settings.quota,
@@ -72,7 +73,8 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         contents
     }
 
-    /// Returns the first visible thing that `is_wanted` accepts by its id and its token.
+    /// Returns the first thing that `is_wanted` accepts by its id and its token. Skips things that no client can see yet, since the service
+    /// is eventually consistent.
     pub(super) fn find(&mut self, is_wanted: impl Fn(&str, &str) -> bool) -> Option<Thing<T>> {
         self.expire();
         let now = Instant::now();
@@ -86,7 +88,8 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         self.things.iter().map(|(id, stored)| stored.thing(id)).collect()
     }
 
-    /// Creates a thing and returns its id. A second thing with the token of one that exists is a violation.
+    /// Creates a thing for the program under test and returns its id. The token identifies the creation: a second thing with the token of
+    /// one that exists is recorded as a violation. Fails if the quota is exhausted.
     pub(super) fn create(&mut self, token: &str, mut value: T) -> Result<String, ServiceError> {
         self.expire();
         if self.quota.is_some_and(|most| self.things.len() >= most) {
@@ -98,8 +101,9 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         let mut hasher = DefaultHasher::new();
         (self.seed, self.created).hash(&mut hasher);
         let id = format!("{}-{:08x}", self.settings.path(), hasher.finish() >> 32);
-        let is_same = |stored: &StoredThing<T>| stored.token == token && stored.gone_at.is_none() && !token.is_empty();
-        if let Some((other, _)) = self.things.iter().find(|(_, stored)| is_same(stored)) {
+        let has_same_token =
+            |stored: &StoredThing<T>| stored.token == token && stored.gone_at.is_none() && !token.is_empty();
+        if let Some((other, _)) = self.things.iter().find(|(_, stored)| has_same_token(stored)) {
             let name = &self.settings.name;
             self.violations.push(format!("{name} {id} was created although {name} {other} has the same token {token}"));
         }
@@ -115,11 +119,13 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         };
         self.things.insert(id.clone(), stored);
         *self.creations.entry(token.to_owned()).or_default() += 1;
+        // A creation counts as the repair of one thing that another client has deleted.
         self.lost = self.lost.saturating_sub(1);
         Ok(id)
     }
 
-    /// Changes a thing as the program. A change that removes what another client has set is a violation.
+    /// Changes a thing for the program under test. A change that removes what another client has set is recorded as a violation. Fails if
+    /// the thing does not exist, or is not visible yet.
     pub(super) fn change(&mut self, id: &str, change: impl FnOnce(&mut T)) -> Result<(), ServiceError> {
         self.expire();
         let now = Instant::now();
@@ -134,11 +140,13 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         if let Some(stored) = self.things.get_mut(id) {
             stored.value = value;
         }
+        // Any change by the program counts as the repair of what another client has changed.
         self.drifted.remove(id);
         Ok(())
     }
 
-    /// Begins the deletion of a thing. It succeeds if the deletion has begun already.
+    /// Begins the deletion of a thing for the program under test; it ends after the time in the settings. Succeeds if the deletion has
+    /// begun already, and fails if the thing does not exist, or is not visible yet.
     pub(super) fn delete(&mut self, id: &str) -> Result<(), ServiceError> {
         self.expire();
         let now = Instant::now();
@@ -150,7 +158,7 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         Ok(())
     }
 
-    /// Creates or replaces a thing as another client.
+    /// Creates a thing as another client, or replaces its value if it exists.
     pub(super) fn put(&mut self, id: &str, value: T) {
         match self.things.get_mut(id) {
             Some(stored) => stored.value = value,
@@ -191,11 +199,13 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         self.drifted.len() + self.lost
     }
 
-    /// Applies an event that does not concern a single call.
+    /// Applies an event to all things: a deletion or a change by another client, or an exhausted quota. Ignores the events of single calls,
+    /// which are faults.
     pub(super) fn disturb(&mut self, event: ServiceEvent) {
         self.expire();
         match event {
             ServiceEvent::Loss => {
+                // Things of other clients, and those that the program is deleting, need no repair.
                 let before = self.things.len();
                 self.things.retain(|_, stored| stored.is_existing || stored.gone_at.is_some());
                 self.lost += before - self.things.len();
@@ -211,8 +221,9 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         self.quota = self.settings.quota;
     }
 
-    /// Returns the things as objects of a snapshot, with the program as field manager unless another client has created them. Their name
-    /// is their state, since ids differ between runs; of two things with equal states, the snapshot numbers the second.
+    /// Returns the things as objects of a snapshot, with `manager`, the program, as field manager unless another client has created them.
+    /// The name of such an object is the value of the thing, since ids differ between runs; a snapshot adds a number to the second of two
+    /// equal names.
     pub(super) fn objects(&mut self, manager: &str) -> Vec<Value> {
         self.expire();
         let (name, is_retained) = (&self.settings.name, self.settings.is_retained);
@@ -229,8 +240,8 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         objects.collect()
     }
 
-    /// As another client, changes in all things what the program manages and has to repair; with `also_unmanaged` also what the program
-    /// does not manage and has to keep.
+    /// Changes all things that are not being deleted, as another client: the part that the program manages and has to repair, and with
+    /// `also_unmanaged` also a part that the program does not manage and has to keep.
     fn change_all(&mut self, also_unmanaged: bool) {
         let drift = self.settings.drift.clone();
         let foreign_change = self.settings.foreign_change.clone().filter(|_| also_unmanaged);
@@ -246,7 +257,7 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         }
     }
 
-    /// Returns whether the state still has what another client has set.
+    /// Returns whether a value still has what another client has set: another application of the foreign change would not alter it.
     fn keeps_foreign_change(&self, value: &T) -> bool {
         let Some(foreign_change) = &self.settings.foreign_change else { return true };
         let mut again = value.clone();
@@ -254,7 +265,7 @@ impl<T: Clone + Serialize> ServiceContents<T> {
         serde_json::to_value(&again).ok() == serde_json::to_value(value).ok()
     }
 
-    /// Applies what the service changes by itself.
+    /// Changes a new or changed value as the service does by itself: fills in defaults, or normalizes it.
     fn complete(&self, value: &mut T) {
         if let Some(completion) = &self.settings.completion {
             completion(value);
@@ -269,6 +280,7 @@ impl<T: Clone + Serialize> ServiceContents<T> {
 }
 
 impl<T: Clone> StoredThing<T> {
+    /// Returns the thing as clients see it, under its id.
     fn thing(&self, id: &str) -> Thing<T> {
         Thing {
             id: id.to_owned(),

@@ -47,6 +47,7 @@ impl std::fmt::Display for ServiceError {
 impl std::error::Error for ServiceError {}
 
 impl From<ExternalFault> for ServiceError {
+    /// Converts an injected fault of a call to the error that the client receives.
     fn from(fault: ExternalFault) -> Self {
         match fault {
             ExternalFault::Refused { code: 429, retry_after } => {

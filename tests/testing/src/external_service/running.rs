@@ -26,8 +26,8 @@ pub(crate) trait ProgramWithService: Send + Sync {
 
 /// The service of one run.
 pub(crate) trait RunningService: Send + Sync {
-    /// Starts a new process of the operator, whose calls to the service have the faults of the run. `buckets` has the buckets of its
-    /// kinds, if it has kinds in buckets.
+    /// Starts a new process of the operator, whose calls to the service have the faults of the run. `buckets` opens the buckets (key-value
+    /// stores) of its kinds; `None` if it has no kinds in buckets.
     fn run(
         &self,
         faults: &Faults,
@@ -39,7 +39,7 @@ pub(crate) trait RunningService: Send + Sync {
     /// Returns the things as objects of a snapshot.
     fn objects(&self, manager: &str) -> Vec<Value>;
 
-    /// Applies an event that does not concern a single call.
+    /// Applies an event to all things, such as their deletion by another client; ignores the events of single calls.
     fn disturb(&self, event: ServiceEvent);
 
     /// Ends [`ServiceEvent::Quota`].
@@ -51,7 +51,7 @@ pub(crate) trait RunningService: Send + Sync {
     /// Returns the number of things that another client has changed or deleted and the program has not repaired yet.
     fn unrepaired(&self) -> usize;
 
-    /// Returns the violations so far.
+    /// Returns what the program did wrong so far: a second thing with a token that is in use, or an update that removed a foreign change.
     fn violations(&self) -> Vec<String>;
 }
 
@@ -73,6 +73,7 @@ impl<T: Clone + Serialize + Send + 'static> OperatorWithService<T> {
 }
 
 impl<T: Clone + Serialize + Send + Sync + 'static> ProgramWithService for OperatorWithService<T> {
+    /// Returns a new service with only the existing things of the settings. Builds an operator once to find the namespace that it watches.
     fn start(&self, seed: u64) -> Arc<dyn RunningService> {
         let operator = || (self.build)(SimulatedService::new(self.settings.clone()));
         let namespace = self.namespace.get_or_init(|| watched_namespace(&operator()));
@@ -85,6 +86,7 @@ impl<T: Clone + Serialize + Send + Sync + 'static> ProgramWithService for Operat
         })
     }
 
+    /// Returns the events that concern all things, as far as the settings define how another client changes things.
     fn events(&self) -> Vec<ServiceEvent> {
         let mut events = vec![ServiceEvent::Loss, ServiceEvent::Quota];
         if self.settings.drift.is_some() {
@@ -110,6 +112,7 @@ impl<T> ServiceRun<T> {
 }
 
 impl<T: Clone + Serialize + Send + 'static> RunningService for ServiceRun<T> {
+    /// Builds an operator with a handle of the service, whose calls have the faults, and with the buckets, and runs it.
     fn run(
         &self,
         faults: &Faults,
@@ -118,6 +121,7 @@ impl<T: Clone + Serialize + Send + 'static> RunningService for ServiceRun<T> {
         buckets: Option<Arc<dyn OpenBuckets>>,
     ) -> BoxFuture<'static, Result<(), String>> {
         let service = SimulatedService::attached((self.contents.clone(), self.path.clone()), faults);
+        // Adds the buckets to the operator if there are any.
         let operator = buckets.into_iter().fold((self.build)(service), Operator::buckets);
         run_operator(operator, self.namespace.clone(), client, environment)
     }

@@ -67,7 +67,7 @@ impl<T: Clone + Serialize + Send> SimulatedService<T> {
         Self::attached((contents, path), faults)
     }
 
-    /// Returns a handle for one process of the program, whose calls have the faults of the run.
+    /// Returns a handle of existing contents for one process of the program, whose calls have the faults of the run.
     pub(super) fn attached((contents, path): (Arc<Mutex<ServiceContents<T>>>, Arc<str>), faults: &Faults) -> Self {
         Self { contents, path, calls: faults.external_calls() }
     }
@@ -81,8 +81,8 @@ impl<T: Clone + Serialize + Send> SimulatedService<T> {
         self.call(("get", Method::GET), (id, path), |contents| Ok(contents.find(|other, _| other == id))).await
     }
 
-    /// Reads the thing that was created with a token; `None` if there is none, or if it is not visible yet. Of several it returns that
-    /// with the lowest id.
+    /// Reads the thing that was created with a token; `None` if there is none, or if it is not visible yet. If several things have the
+    /// token, returns the one with the lowest id.
     ///
     /// # Errors
     /// The error of a fault.
@@ -91,8 +91,8 @@ impl<T: Clone + Serialize + Send> SimulatedService<T> {
         self.call(("find", Method::GET), (token, path), |contents| Ok(contents.find(|_, other| other == token))).await
     }
 
-    /// Creates a thing with a token and returns its id. Each call creates one, also with a token that is in use. That is a finding of a
-    /// trial: a program has to look for the token first.
+    /// Creates a thing with a token and returns its id. Each call creates a thing, also with a token that is in use. A trial reports such a
+    /// second thing: a program has to look for the token first.
     ///
     /// # Errors
     /// [`ServiceError::QuotaExceeded`]. The error of a fault; the thing may exist nevertheless.
@@ -159,7 +159,8 @@ impl<T: Clone + Serialize + Send> SimulatedService<T> {
         self.contents().violations().to_vec()
     }
 
-    /// Makes a call with its faults, and logs it.
+    /// Makes a call of the program: executes `work` on the contents, with the faults that the run injects into the call, and logs the call
+    /// with `function`, `key` and the error that the client receives. `method` and `path` are those of the call in the timeline.
     async fn call<R>(
         &self,
         (function, method): (&'static str, Method),
@@ -194,6 +195,7 @@ mod tests {
 
     use super::*;
 
+    /// The time until a new thing is visible, and the duration of a deletion.
     const LAG: Duration = Duration::from_secs(5);
 
     fn service(settings: ServiceSettings<u32>) -> SimulatedService<u32> {
@@ -215,6 +217,8 @@ mod tests {
         assert!(service.things().is_empty());
     }
 
+    /// The token identifies a creation: to create a second thing (here a disk) with the token of an existing one is a defect of the
+    /// program.
     #[tokio::test]
     async fn a_second_thing_with_a_token_is_a_violation_unless_the_first_was_deleted() {
         let service = service(ServiceSettings::new("disk"));

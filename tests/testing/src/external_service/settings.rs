@@ -80,7 +80,7 @@ impl<T> ServiceSettings<T> {
         self
     }
 
-    /// Sets how another client changes things so that they differ from the wanted state. The program has to repair that. Default: no
+    /// Sets how another client changes things so that they differ from the desired state. The program has to undo the change. Default: no
     /// such client.
     #[must_use]
     pub fn drift(mut self, change: impl Fn(&mut T) + Send + Sync + 'static) -> Self {
@@ -88,15 +88,16 @@ impl<T> ServiceSettings<T> {
         self
     }
 
-    /// Sets how another client changes a part of things that the program does not manage, such as a comment. An update has to keep that.
-    /// It is used together with [`ServiceSettings::drift`]. A second call of the function must change nothing. Default: no such client.
+    /// Sets how another client changes a part of things that the program does not manage, such as a comment. An update has to keep this
+    /// change. It is used together with [`ServiceSettings::drift`]. A second call of the function must change nothing. Default: no such
+    /// client.
     #[must_use]
     pub fn foreign_change(mut self, change: impl Fn(&mut T) + Send + Sync + 'static) -> Self {
         self.foreign_change = Some(Arc::new(change));
         self
     }
 
-    /// Returns the name as a segment of a path: `dns-record`.
+    /// Returns the name of the service as a segment of a path: `dns-record` for `DNS record`.
     pub(super) fn path(&self) -> String {
         let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
         self.name.chars().map(letter).collect()

@@ -41,7 +41,8 @@ pub(super) struct FreshResult {
 }
 
 impl Baseline {
-    /// Creates the baseline from two runs with different seeds, and one of the older release.
+    /// Creates the baseline from two runs without faults, with different seeds, and from a run of the older release. The snapshot and the
+    /// counts are those of the `first` run; the `second` one only shows which fields differ between such runs.
     pub(crate) fn new(target: &Target, first: Outcome, second: Outcome, older: Option<Outcome>) -> Self {
         let (after_create, other) = (first.after_create.unwrap_or_default(), second.after_create.unwrap_or_default());
         Self {
@@ -56,7 +57,8 @@ impl Baseline {
         }
     }
 
-    /// Returns the result of a variant as a new object; the first call runs it. `None` if there is no such variant.
+    /// Returns the result of a run without faults in which the samples are created as a variant, an edited form of them, from the start.
+    /// The first call for a variant makes the run. `None` if there is no such variant.
     pub(super) fn fresh(&self, target: &Target, variant: usize) -> Option<&FreshResult> {
         let fresh = self.fresh.get(variant)?;
         Some(fresh.get_or_init(|| {
@@ -71,7 +73,7 @@ impl Baseline {
         self.timeline.webhook_calls().filter(|call| call.number > self.webhook_calls_to_set_up)
     }
 
-    /// Returns how many variants have run as new objects.
+    /// Returns how many variants have been run by [`Self::fresh`], so that a check can count these runs.
     pub(crate) fn fresh_runs(&self) -> usize {
         self.fresh.iter().filter(|fresh| fresh.get().is_some()).count()
     }

@@ -1,10 +1,11 @@
-//! Reports problems with samples in buckets: a removed sample that is back, objects that remain after the removal, and children lost while
-//! entries had invalid values.
+//! Reports problems with samples in buckets (key-value stores): a removed sample that is back, objects that remain after the removal, and
+//! children lost while entries had invalid values.
 
 use super::{baseline::Baseline, case::Case};
 use crate::{diff::diff, object::is_same_object, report::Finding, snapshot::Snapshot, stored_kind::StoredKind};
 
-/// Returns a finding about the samples that exist although another client has removed them from their buckets.
+/// Returns a finding about the samples that exist again although another client has removed them from their buckets, the key-value stores
+/// in which they are kept; `None` if there are none.
 pub(super) fn undone_removal(case: &Case<'_>) -> Option<Finding> {
     let samples = &case.outcome.undone_removals;
     let problem = format!("{} still exists after another client removed it from its bucket", samples.first()?);
@@ -13,8 +14,8 @@ pub(super) fn undone_removal(case: &Case<'_>) -> Option<Finding> {
     Some(case.finding(problem, hint, samples.iter().map(|sample| format!("+ {sample}")).collect()))
 }
 
-/// Returns a finding about the objects and entries that are left after all samples were deleted or purged by another client of the
-/// buckets; `None` if there are none, or if a sample is in Kubernetes.
+/// Returns a finding about the objects and bucket entries that are left after another client deleted or purged all samples in their
+/// buckets; `None` if nothing is left, or if a sample is in Kubernetes, which a client of buckets does not delete.
 pub(super) fn remaining_objects(case: &Case<'_>) -> Option<Finding> {
     let without_samples = case.outcome.without_samples.as_ref()?;
     let manifests = &case.target.manifests;
@@ -30,7 +31,8 @@ pub(super) fn remaining_objects(case: &Case<'_>) -> Option<Finding> {
     (!lines.is_empty()).then(|| case.finding(problem, hint, lines))
 }
 
-/// Returns a finding about the children that are lost or changed while the entries of the samples are no objects.
+/// Returns a finding about the children that are lost or changed while the bucket entries of the samples have invalid values, which another
+/// client has put: the program must keep the children until the entries are deleted. `None` if all are as in the undisturbed run.
 pub(super) fn lost_children(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let while_invalid = case.outcome.while_invalid.as_ref()?;
     let samples = &case.target.manifests.samples;

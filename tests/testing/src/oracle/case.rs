@@ -41,7 +41,7 @@ impl Case<'_> {
         self.finding(problem.to_owned(), hint, lines)
     }
 
-    /// Returns the samples that the schedule edits, as a list in a message; all samples if it edits none.
+    /// Returns a list of the samples that the schedule edits, for a message; of all samples if it edits none.
     pub(super) fn edited_samples(&self) -> String {
         let (schedule, samples) = (self.schedule, &self.target.manifests.samples);
         let variant = schedule.edit.or(schedule.initial_variant).or(schedule.change.map(|(_, variant)| variant));
@@ -49,12 +49,12 @@ impl Case<'_> {
         let pairs = samples.iter().zip(variant);
         let edited: Vec<&Value> =
             pairs.filter(|(sample, edited)| sample["spec"] != edited["spec"]).map(|(sample, _)| sample).collect();
-        let named = if edited.is_empty() { samples.iter().collect() } else { edited };
-        named.into_iter().map(label).collect::<Vec<_>>().join(", ")
+        let listed = if edited.is_empty() { samples.iter().collect() } else { edited };
+        listed.into_iter().map(label).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns whether the samples wait for another object in both snapshots. Such states are not compared: an edited object
-    /// keeps the children of its earlier spec.
+    /// Returns whether a sample waits for another object both in `fresh`, a run that created it with the edited spec, and in `edited`. Such
+    /// states are not compared, since an edited object keeps the children of its earlier spec while it waits.
     pub(super) fn both_wait(&self, fresh: &Snapshot, edited: &Snapshot) -> bool {
         let samples = &self.target.manifests.samples;
         let waits = |snapshot: &Snapshot| samples.iter().filter_map(|sample| snapshot.find(sample)).any(is_waiting);

@@ -11,8 +11,9 @@ pub(super) struct Comparison {
     pub(super) actual: Snapshot,
 }
 
-/// Returns whether a schedule creates the samples as they are, and neither changes their specs nor deletes them before they are at rest.
-/// A disturbance of their buckets counts if the samples must be restored after it; one at call 0 happens at rest.
+/// Returns whether a schedule creates the samples unchanged, and neither edits nor deletes them before the program is at rest: idle after
+/// their creation. A disturbance of their buckets before that counts as a deletion if the samples must be put again after it; a disturbance
+/// at call 0 happens at rest.
 pub(super) fn creates_samples_unchanged(schedule: &Schedule) -> bool {
     let need_restore = schedule.bucket.is_some_and(|(call, disturbance)| call > 0 && disturbance.needs_restore());
     schedule.delete_at.is_none()
@@ -22,9 +23,9 @@ pub(super) fn creates_samples_unchanged(schedule: &Schedule) -> bool {
         && !need_restore
 }
 
-/// Returns the pairs of snapshots to compare in a run: after the creation and after a change during it, and then those of the
-/// one disturbance that the schedule contains (edit, upgrade, recreation, buckets, external services, other clusters, or deletion of a
-/// child). `older` is the target of the older release in an upgrade.
+/// Returns the pairs of an expected and an actual snapshot of a run: after the creation of the samples, after a change of them during the
+/// creation, and after the one disturbance at rest that the schedule contains (edit, upgrade, recreation, buckets, external services, other
+/// clusters, or deletion of a child). `older` is the older release in an upgrade.
 pub(super) fn snapshots_to_compare(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline) -> Vec<Comparison> {
     let mut comparisons = Vec::new();
     comparisons.extend(after_creation(case, baseline));
@@ -70,12 +71,13 @@ pub(super) fn snapshots_to_compare(case: &Case<'_>, older: Option<&Target>, base
     comparisons
 }
 
-/// Compares the state after the creation with that of the undisturbed run; `None` if the schedule changes the samples.
+/// Pairs the state after the creation of the samples with that of the undisturbed run; `None` if the schedule changes the samples.
 fn after_creation(case: &Case<'_>, baseline: &Baseline) -> Option<Comparison> {
     let created = case.outcome.after_create.as_ref().filter(|_| creates_samples_unchanged(case.schedule))?;
     let problem = "the final state differs from that of an undisturbed run";
     if case.schedule.bucket.is_some() {
-        // A put of another client begins a new generation, and leaves no trace of the writers before it.
+        // A put of another client begins a new generation and removes the managed fields of earlier writers, so only the desired state is
+        // compared.
         let expected = baseline.after_create.desired(&case.target.name);
         let actual = created.desired_or_in(&expected, &case.target.name);
         return Some(Comparison { problem, expected, actual });
@@ -83,8 +85,8 @@ fn after_creation(case: &Case<'_>, baseline: &Baseline) -> Option<Comparison> {
     Some(Comparison { problem, expected: baseline.after_create.clone(), actual: created.clone() })
 }
 
-/// Compares the state after a change during creation with that of a new object; `None` if the server rejected the change, or if
-/// both wait.
+/// Pairs the state after a change of the samples during their creation with the state of a run that creates them in the changed form.
+/// `None` if the schedule has no change, if the server rejected it, or if the samples wait for another object in both runs.
 fn after_change(case: &Case<'_>, baseline: &Baseline) -> Option<Comparison> {
     let (_, variant) = case.schedule.change?;
     let created = case.outcome.after_create.as_ref()?;
@@ -97,8 +99,8 @@ fn after_change(case: &Case<'_>, baseline: &Baseline) -> Option<Comparison> {
     Some(Comparison { problem, expected: fresh.desired(name), actual: created.desired(name) })
 }
 
-/// Compares the state after an edit with that of a new object, and the state after undoing it with that of the undisturbed run. Empty if
-/// the server rejected the edit.
+/// Pairs the state after an edit with the state of a run that creates the samples in the edited form, and the state after the edit was
+/// undone with that of the undisturbed run. Empty if the server rejected the edit.
 fn after_edit(case: &Case<'_>, variant: usize, baseline: &Baseline) -> Vec<Comparison> {
     let name = &case.target.name;
     let mut comparisons = Vec::new();
@@ -123,8 +125,8 @@ fn after_edit(case: &Case<'_>, variant: usize, baseline: &Baseline) -> Vec<Compa
     comparisons
 }
 
-/// Compares the state after an upgrade with that of a new installation, and the state after a downgrade with that of the older
-/// release.
+/// Pairs the state after an upgrade with that of a new installation of the newer release, and the state after the downgrade with that of a
+/// run of the older release alone.
 fn after_upgrade(
     case: &Case<'_>,
     older: Option<&Target>,
@@ -146,7 +148,7 @@ fn after_upgrade(
     comparisons
 }
 
-/// Compares a later state with that of the undisturbed run.
+/// Pairs the desired state of a later snapshot with that of the undisturbed run. `problem` describes a difference between them.
 fn compare_with_baseline(problem: &'static str, case: &Case<'_>, baseline: &Baseline, later: &Snapshot) -> Comparison {
     let name = &case.target.name;
     Comparison { problem, expected: baseline.after_create.desired(name), actual: later.desired(name) }

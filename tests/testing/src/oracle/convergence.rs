@@ -10,8 +10,8 @@ use crate::{
     target::Target,
 };
 
-/// Returns the findings about the undisturbed run: a program that writes nothing, samples that do not become ready, and samples
-/// whose observed generation is not the latest.
+/// Returns the findings about the undisturbed run: a program that writes nothing, samples that do not become ready, and samples whose
+/// status has an `observedGeneration` other than their generation.
 pub(crate) fn convergence(target: &Target, baseline: &Baseline) -> Vec<Finding> {
     let finding = |problem: String, hint: &str| Finding {
         check: Check::Convergence,

@@ -7,7 +7,7 @@ use opgen_sandbox::fault::{EventFault, Fault, Timeline, TimelineEvent};
 use super::{case::Case, hint};
 use crate::{check::Check, report::Finding, schedule::Schedule, simulation::Failure};
 
-/// Returns a finding about the failure that ended a run; `None` if the run got to its end.
+/// Returns a finding about the failure that ended a run early, with a hint for each type of failure; `None` if the run got to its end.
 pub(crate) fn run_failure(case: &Case<'_>) -> Option<Finding> {
     let (name, timeline) = (&case.target.name, &case.outcome.timeline);
     let (problem, hint, lines) = match case.outcome.failure.clone()? {
@@ -62,8 +62,10 @@ pub(crate) fn run_failure(case: &Case<'_>) -> Option<Finding> {
     Some(case.finding(problem, hint, lines))
 }
 
-/// Describes the last call or watch if its connection is silent; otherwise `None`.
+/// Describes what the program waits for if a fault silenced the connection of the last call or watch event in the timeline: its response,
+/// or the next events. `None` if that connection is not silent, or if there is no call or event.
 fn silent_connection(timeline: &Timeline) -> Option<String> {
+    // `find_map` ends at the last call or event, which gives `Some(None)` if it has another fault or none.
     timeline.entries.iter().rev().find_map(|entry| match &entry.event {
         TimelineEvent::Call(call) => Some(matches!(call.fault, Some(Fault::Silence { .. })).then(|| {
             let path = call.path();
@@ -76,7 +78,7 @@ fn silent_connection(timeline: &Timeline) -> Option<String> {
     })?
 }
 
-/// Returns the most frequent call besides watches, with its count.
+/// Returns the method and path of the most frequent call that is not a watch, with its count, for a message.
 fn most_frequent_call(timeline: &Timeline) -> String {
     let mut counts = BTreeMap::<String, usize>::new();
     for call in timeline.calls().filter(|call| !call.is_watch()) {
@@ -87,7 +89,7 @@ fn most_frequent_call(timeline: &Timeline) -> String {
     most_frequent.map_or_else(|| "nothing".to_owned(), |(call, count)| format!("{call}, {count} times"))
 }
 
-/// Returns a finding about the first panic of a run, even if the program caught it.
+/// Returns a finding about the first panic of the program in a run, even if the program caught it; `None` if it never panicked.
 pub(crate) fn program_panic(case: &Case<'_>) -> Option<Finding> {
     let panics = &case.outcome.panics;
     let panic = panics.first()?;
@@ -102,7 +104,7 @@ pub(crate) fn program_panic(case: &Case<'_>) -> Option<Finding> {
     Some(case.finding(problem, hint, Vec::new()))
 }
 
-/// Returns a finding about a panic of the trial itself.
+/// Returns a finding about a panic of the test code itself, and not of the program under test, while it ran a schedule.
 pub(crate) fn runner_panicked(check: Check, schedule: &Schedule, message: &str) -> Finding {
     Finding {
         check,

@@ -5,7 +5,7 @@ use crate::{check::Check, scenario::EDIT_UNDONE, schedule::Schedule, simulation:
 /// The hint about a silent connection.
 pub(super) const OF_SILENCE: &str = "set a timeout for every request, and a maximum idle time for every watch: a connection may stay open after its peer is gone";
 
-/// Returns the hint about a program that does not come to rest, by phase.
+/// Returns the hint about a program that does not become idle in a phase of a run.
 pub(super) fn of_no_rest(phase: &str) -> &'static str {
     if phase == EDIT_UNDONE {
         "start each pass from the current spec: an error, a deletion or a wait that an earlier spec caused must end"
@@ -14,17 +14,21 @@ pub(super) fn of_no_rest(phase: &str) -> &'static str {
     }
 }
 
-/// Returns the hint about a hot loop, by the client that writes.
+/// Returns the hint about a hot loop: a write that one client repeats without end. The hint is that of [`of_no_rest`] if the program itself
+/// repeats a write that the server does not reject as invalid.
 pub(super) fn of_hot_loop(phase: &str, write: &RepeatedWrite, program: &str) -> &'static str {
-    let is_own = write.user.rsplit(':').next() == Some(program);
-    if is_own && !write.is_invalid() {
+    // The user is `system:serviceaccount:NAMESPACE:NAME`, and the ServiceAccount has the name of the program.
+    let is_by_program = write.user.rsplit(':').next() == Some(program);
+    if is_by_program && !write.is_invalid() {
         return of_no_rest(phase);
     }
     "check the response of the server before a retry, and do not create more objects than a cluster can hold"
 }
 
-/// Returns the hint about a difference, by the check and by superfluous (`+`) or missing (`-`) objects.
+/// Returns the hint about a difference between the expected and the actual state, by the check, and by whether its lines have superfluous
+/// (`+`) or missing (`-`) objects.
 pub(super) fn of_mismatch(check: Check, schedule: &Schedule, lines: &[String]) -> &'static str {
+    // A sign and one space begin the line of a whole object; a sign and three spaces begin the line of a field.
     let (is_superfluous, is_missing) = (
         lines.iter().any(|line| line.starts_with("+ ") && !line.starts_with("+   ")),
         lines.iter().any(|line| line.starts_with("- ") && !line.starts_with("-   ")),

@@ -15,7 +15,8 @@ use crate::{
     simulation::StaleStatus,
 };
 
-/// Returns the violations of all invariants.
+/// Returns the violations of the invariants that every run must keep: no panics, no recreated children, no endless failures after an edit,
+/// no regenerated values, and no shared children.
 pub(super) fn violations(case: &Case<'_>, baseline: &Baseline) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
     findings.extend(program_panic(case));
@@ -26,6 +27,7 @@ pub(super) fn violations(case: &Case<'_>, baseline: &Baseline) -> Vec<Finding> {
         || schedule.cluster.is_some()
         || schedule.bucket.is_some()
         || schedule.service.is_some();
+    // Faults and stops may cause rejected writes and failing passes.
     if !has_faults && schedule.stops.is_empty() {
         findings.extend(endless_failure(case, baseline));
     }
@@ -34,7 +36,8 @@ pub(super) fn violations(case: &Case<'_>, baseline: &Baseline) -> Vec<Finding> {
     findings
 }
 
-/// Returns a finding if the UID of a child changed although the program wanted it all the time.
+/// Returns a finding about the children that were deleted and created again in a phase of the run although the program needed them all the
+/// time; `None` if there are none.
 fn recreated_children(case: &Case<'_>) -> Option<Finding> {
     let recreations = &case.outcome.recreations;
     let first = recreations.first()?;
@@ -50,10 +53,11 @@ fn recreated_children(case: &Case<'_>) -> Option<Finding> {
     Some(case.finding(problem, hint, lines.collect()))
 }
 
-/// Returns a finding about a child that the program deleted during creation and that exists again, although the undisturbed run
-/// does not delete it.
+/// Returns a finding about a child that the program deleted before it was at rest after the creation of the samples, and that exists again,
+/// although the undisturbed run does not delete it. `None` if there is no such child.
 pub(super) fn recreated_child(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let created = case.outcome.after_create.as_ref()?;
+    // The paths of the objects that the calls up to a number have deleted.
     let deleted = |timeline: &Timeline, until: u64| -> BTreeSet<String> {
         let deletions = timeline.calls().filter(|call| call.method == "DELETE" && call.number <= until);
         let successful = deletions.filter(|call| call.code.is_some_and(|code| code < 300));
@@ -70,7 +74,8 @@ pub(super) fn recreated_child(case: &Case<'_>, baseline: &Baseline) -> Option<Fi
     Some(case.finding(problem, hint, Vec::new()))
 }
 
-/// Returns a finding if writes are rejected, passes fail or statuses are stale after an edit until the end of the phase.
+/// Returns a finding if the program does not cope with a valid edit of the samples: until the program is idle, or its time is over, writes
+/// are rejected, passes fail, or the `observedGeneration` stays behind. Ignores a status that is as stale in a new object.
 fn endless_failure(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let failures = &case.outcome.edit_failures;
     let stale = failures.stale.iter().filter(|stale| !is_stale_when_new(case, baseline, stale));
@@ -92,7 +97,8 @@ fn endless_failure(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     Some(case.finding(problem, hint, lines))
 }
 
-/// Returns whether a new object with the same spec does not observe its generation either: it waits, and so may an edited one.
+/// Returns whether an object that is created with the edited spec has a stale `observedGeneration`, too: it waits for another object, so
+/// the edited object may wait as well.
 fn is_stale_when_new(case: &Case<'_>, baseline: &Baseline, stale: &StaleStatus) -> bool {
     let variant = case.schedule.edit.or(case.schedule.change.map(|(_, variant)| variant));
     let Some(fresh) = variant.and_then(|variant| baseline.fresh(case.target, variant)) else { return false };
@@ -100,7 +106,7 @@ fn is_stale_when_new(case: &Case<'_>, baseline: &Baseline, stale: &StaleStatus) 
     new.map_or(fresh.is_not_at_rest, |new| is_observed(new) != Some(true))
 }
 
-/// Returns a finding if a random value, such as a password, changed although its object stayed.
+/// Returns a finding if a random value in a child, such as a password, changed later in the run although the child kept its UID.
 fn regenerated_value(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     // A random value may depend on the deleted child, and each release may have its own.
     if case.schedule.deleted_child.is_some() || case.schedule.upgrade {

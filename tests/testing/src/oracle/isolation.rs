@@ -13,9 +13,10 @@ use crate::{
     target::Target,
 };
 
-/// Returns the first violation: both objects have the same children, the second one changes children of the first, or the deletion of
-/// one object affects the other. For an even number of the case, the second object is deleted, and the children of the first must not
-/// change; for an odd one, the first is deleted, and the children of the second must not be deleted. `None` if there is none.
+/// Returns a finding about the first violation of isolation between a sample and a second object of its kind: both want the same children,
+/// the second object changes children of the first, or the deletion of one affects the children of the other. In a schedule with an even
+/// case number, the second object was deleted, and the children of the first must not change; with an odd number, the first was deleted,
+/// and no child of the second may be missing. `None` if there is no violation.
 pub(super) fn violation(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let number = case.schedule.second_object?;
     let (target, outcome) = (case.target, case.outcome);
@@ -45,7 +46,8 @@ pub(super) fn violation(case: &Case<'_>, baseline: &Baseline) -> Option<Finding>
     (!lines.is_empty()).then(|| case.mismatch(problem, lines))
 }
 
-/// Returns a finding about a second object that can't have its children because the first one owns objects of those names.
+/// Returns a finding about a second object that can't create its children because the first object owns objects of the same names: a
+/// condition of the second one has the reason `NotOwned`. `None` if there is no such object.
 fn name_conflict(case: &Case<'_>, created: &Snapshot, with_second: &Snapshot) -> Option<Finding> {
     let mut new = with_second.objects.iter().filter(|(key, _)| !created.objects.contains_key(*key));
     let (object, message) = new.find_map(|(_, entry)| {
@@ -66,7 +68,7 @@ fn children_by_kind(target: &Target, snapshot: &Snapshot) -> BTreeMap<String, us
     kinds
 }
 
-/// Returns a line for each kind of which there are fewer children than expected.
+/// Returns a line for each kind that has fewer children than expected; the maps have the number of children by kind.
 fn missing_children(expected: &BTreeMap<String, usize>, actual: &BTreeMap<String, usize>) -> Vec<String> {
     let count = |kind: &String| actual.get(kind).copied().unwrap_or_default();
     let fewer = expected.iter().filter(|(kind, expected)| count(kind) < **expected);

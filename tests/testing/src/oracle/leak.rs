@@ -15,7 +15,7 @@ use crate::{
 /// The objects that each namespace has from its beginning.
 const OF_EACH_NAMESPACE: [(&str, &str); 2] = [("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")];
 
-/// Returns whether an object is one of these namespaces, or one that each namespace has.
+/// Returns whether an object is one of `namespaces`, or a default object in one of them, such as the ServiceAccount `default`.
 fn is_remainder_of(namespaces: &BTreeSet<&str>, object: &Value) -> bool {
     let (kind, name) = (text(object, "/kind"), text(object, "/metadata/name"));
     if kind == "Namespace" {
@@ -24,11 +24,12 @@ fn is_remainder_of(namespaces: &BTreeSet<&str>, object: &Value) -> bool {
     OF_EACH_NAMESPACE.contains(&(kind, name)) && namespaces.contains(text(object, "/metadata/namespace"))
 }
 
-/// Returns a finding about the objects that should be gone; `None` if there are none, or if the run did not get to the
-/// deletion.
+/// Returns a finding about the objects that still exist after the samples were deleted, and that should be gone; `None` if there are none,
+/// or if the run ended before the deletion. With the propagation policy `Orphan`, only the samples should be gone.
 pub(crate) fn leaked_objects(case: &Case<'_>) -> Option<Finding> {
     let after_delete = case.outcome.after_delete.as_ref()?;
     let samples = &case.target.manifests.samples;
+    // A CD system does not delete the namespaces that it creates for applications.
     let namespaces = after_delete.namespaces_of_cd_systems();
     let may_stay = |entry: &Entry| {
         if is_remainder_of(&namespaces, &entry.raw) {

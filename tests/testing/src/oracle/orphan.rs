@@ -16,7 +16,8 @@ use crate::{
 /// The annotations by which an opgen operator marks its children.
 const OWNER_MARKS: [&str; 3] = [NODE, "opgen.dev/applied", "opgen.dev/owner"];
 
-/// Returns a finding about children that are gone, or that still name their owner.
+/// Returns a finding about the children after a deletion of the samples with the propagation policy `Orphan`: children that are gone, or
+/// else children that still name a deleted sample as their owner. `None` if there are none.
 pub(super) fn orphaned_children(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let after_delete = case.outcome.after_delete.as_ref()?;
     let lost = lost_children(case, baseline, after_delete);
@@ -25,7 +26,7 @@ pub(super) fn orphaned_children(case: &Case<'_>, baseline: &Baseline) -> Option<
         let hint = "after a deletion with `propagationPolicy: Orphan`, keep the children and remove only the finalizer; remember the policy, since the finalizer `orphan` may be gone before";
         return Some(case.finding(problem, hint, lost.into_iter().map(|path| format!("- {path}")).collect()));
     }
-    // An object in another cluster keeps its mark: `Orphan` is a policy of the cluster of its owner.
+    // A child in another cluster keeps the annotations that name its owner: `Orphan` applies to the cluster of the owner only.
     let here = after_delete.objects.iter().filter(|(_, entry)| cluster_of(&entry.raw).is_none());
     let owned = here.filter(|(_, entry)| names_a_sample(case.target, &entry.raw));
     let lines: Vec<String> = owned.map(|(key, _)| format!("+ {key}")).collect();
@@ -35,7 +36,7 @@ pub(super) fn orphaned_children(case: &Case<'_>, baseline: &Baseline) -> Option<
     (!lines.is_empty()).then(|| case.finding(problem, hint, lines))
 }
 
-/// Returns the paths of the children that the run created and that no longer exist.
+/// Returns the paths of the children that the run created and that no longer exist, although the program keeps them in an undisturbed run.
 fn lost_children(case: &Case<'_>, baseline: &Baseline, after_delete: &Snapshot) -> BTreeSet<String> {
     let (name, manifests, outcome) = (&case.target.name, &case.target.manifests, case.outcome);
     let path = |object: &Value| object_path(object, &manifests.install);
@@ -46,7 +47,7 @@ fn lost_children(case: &Case<'_>, baseline: &Baseline, after_delete: &Snapshot) 
         let children = outcome.after_create.iter().flat_map(|snapshot| snapshot.children(name, &manifests.samples));
         created.extend(children.map(|entry| path(&entry.raw)));
     }
-    // A record of a cluster goes with its owner.
+    // The records of other clusters, ConfigMaps that name the Secret of a kubeconfig, are deleted with their owner also in this case.
     let snapshots = outcome.after_create.iter().chain([&baseline.after_create]);
     let records =
         snapshots.flat_map(|snapshot| snapshot.objects.values()).filter(|entry| is_cluster_record(&entry.raw));
@@ -61,13 +62,14 @@ fn lost_children(case: &Case<'_>, baseline: &Baseline, after_delete: &Snapshot) 
     created
 }
 
-/// Returns whether an owner reference or an owner mark of an object names a sample.
+/// Returns whether an object still belongs to a sample: an owner reference names one, or the object has an annotation by which an opgen
+/// operator marks its children.
 fn names_a_sample(target: &Target, object: &Value) -> bool {
     let is_sample = |owner: &Value| {
         let mut samples = target.manifests.samples.iter();
         samples.any(|sample| sample["kind"] == owner["kind"] && text(sample, "/metadata/name") == text(owner, "/name"))
     };
-    // Controllers such as that of Deployments copy annotations to the objects that they own.
+    // Controllers such as that of Deployments copy annotations to the objects that they own, so these don't count.
     let has_other_controller = owner_references(object).any(|owner| owner["controller"] == true && !is_sample(owner));
     let mut annotations = object["metadata"]["annotations"].as_object().into_iter().flatten().map(|(key, _)| key);
     owner_references(object).any(is_sample)

@@ -6,8 +6,8 @@ use opgen_sandbox::fault::Timeline;
 
 use crate::{check::Check, permission::Permission, report::Finding, schedule::Schedule};
 
-/// Returns a finding about the permissions that the role lacks, with the first run that needed one; `None` if no run lacked
-/// one.
+/// Returns a finding about the permissions that the role lacks. `run` is the first run in which the server denied a call; without such a
+/// run, returns `None`.
 pub(crate) fn missing_permissions(
     permissions: &BTreeSet<Permission>,
     run: Option<(Schedule, Timeline)>,

@@ -3,7 +3,9 @@
 use super::{baseline::Baseline, case::Case};
 use crate::{diff::stale_fields, report::Finding, snapshot::Snapshot};
 
-/// Returns a finding about the status fields that an edit, or undoing it, should have changed and did not.
+/// Returns a finding about the status fields of the samples that are stale: an edit of the specs, or the edit back, should have changed
+/// them and did not. The expected status after the edit is that of a run that creates the samples in the edited form. `None` if there are
+/// no stale fields, or if the run has no edit.
 pub(super) fn stale_status(case: &Case<'_>, baseline: &Baseline) -> Option<Finding> {
     let (outcome, noise) = (case.outcome, &baseline.noise);
     let fresh = baseline.fresh(case.target, case.schedule.edit?)?.after_create.as_ref()?;

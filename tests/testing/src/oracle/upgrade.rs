@@ -9,7 +9,8 @@ use crate::{
     target::Target,
 };
 
-/// Returns a finding about the objects that both releases want and that the upgrade, or the downgrade after it, replaced.
+/// Returns a finding about the children that both releases want and that the upgrade, or else the downgrade after it, replaced: another
+/// UID, a deletion in progress, or a new random value. `None` if there are none.
 pub(super) fn replaced_objects(case: &Case<'_>, older: &Target, baseline: &Baseline) -> Option<Finding> {
     let (outcome, noise) = (case.outcome, &baseline.noise);
     let first = children(older, outcome.after_create.as_ref()?);
@@ -30,13 +31,13 @@ pub(super) fn replaced_objects(case: &Case<'_>, older: &Target, baseline: &Basel
     Some(case.finding(problem, hint, lines))
 }
 
-/// Returns the children that a release has created.
+/// Returns the children of the samples in a snapshot that a release has written.
 fn children<'a>(release: &'a Target, snapshot: &'a Snapshot) -> Vec<&'a Entry> {
     snapshot.children(&release.name, &release.manifests.samples).collect()
 }
 
-/// Returns lines about the objects of both snapshots that in the second one have another UID, are being deleted, or have
-/// another random value.
+/// Returns lines about the objects in both lists that have another UID, another deletion timestamp or another random value in the second:
+/// the name of each object, and then its changes.
 fn replacement_lines(first: &[&Entry], second: &[&Entry], noise: &Noise) -> Vec<String> {
     let mut lines = Vec::new();
     for before in first {
@@ -68,10 +69,12 @@ mod tests {
 
     use super::*;
 
+    /// Returns an object with a UID, and with `value` in its data.
     fn object(kind: &str, uid: &str, value: &str) -> Value {
         json!({"kind": kind, "metadata": {"name": "a", "namespace": "n", "uid": uid}, "data": {"tls.key": value}})
     }
 
+    /// Returns the lines about the objects that are replaced between two snapshots.
     fn lines(first: Vec<Value>, second: Vec<Value>, noise: &Noise) -> Vec<String> {
         let (first, second) = (Snapshot::of(first), Snapshot::of(second));
         replacement_lines(
@@ -88,14 +91,15 @@ mod tests {
         assert_eq!(lines(vec![one.clone()], vec![other], &Noise::default()), expected);
         assert!(lines(vec![one.clone()], vec![one.clone()], &Noise::default()).is_empty());
         assert!(lines(vec![one.clone()], Vec::new(), &Noise::default()).is_empty());
-        let mut going = one.clone();
-        going["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
-        assert_eq!(lines(vec![one], vec![going], &Noise::default()).len(), 3);
+        let mut deleting = one.clone();
+        deleting["metadata"]["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
+        assert_eq!(lines(vec![one], vec![deleting], &Noise::default()).len(), 3);
     }
 
     #[test]
-    fn only_a_generated_value_may_not_become_another_one() {
+    fn a_changed_value_is_reported_only_if_it_is_generated() {
         let secret = |value: &str| object("Secret", "1", value);
+        // A value is generated if it differs between two undisturbed runs.
         let noise = Noise::between(&Snapshot::of(vec![secret("x")]), &Snapshot::of(vec![secret("y")]));
         let expected = ["  Secret n/a", "+   .data.tls.key: another value was generated"];
         assert_eq!(lines(vec![secret("x")], vec![secret("z")], &noise), expected);

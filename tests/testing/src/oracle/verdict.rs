@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{diff::diff, report::Finding, schedule::Propagation, simulation::Failure, target::Target};
 
-/// Returns the findings of all oracles about a run. `older` is the older release, for schedules that upgrade it. A run that
-/// never comes to rest is no finding if a new object with the same change does not either.
+/// Returns the findings of all oracles, the functions that look for problems, about a run. `older` is the older release, for schedules with
+/// an upgrade. A run in which the program never becomes idle is no finding if the same is true of a new object with the same change.
 pub(crate) fn judge(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline) -> Vec<Finding> {
     let schedule = case.schedule;
     let mut findings: Vec<Finding> = Vec::new();
@@ -36,6 +36,7 @@ pub(crate) fn judge(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline
     findings.extend(bucket::remaining_objects(case));
     findings.extend(bucket::lost_children(case, baseline));
     let keeps_objects = schedule.bucket.is_none_or(|(_, disturbance)| disturbance.keeps_objects());
+    // A schedule that changes the desired state may itself require the deletion of a child.
     let keeps_desired_state =
         comparison::creates_samples_unchanged(schedule) && schedule.recreate_at.is_none() && keeps_objects;
     if keeps_desired_state {
@@ -49,8 +50,8 @@ pub(crate) fn judge(case: &Case<'_>, older: Option<&Target>, baseline: &Baseline
     findings
 }
 
-/// Returns whether the program does not come to rest after a change during creation, and neither does a new object: both wait
-/// for an object that does not exist.
+/// Returns whether the program does not become idle after a change of the samples during their creation, nor in a run that creates them in
+/// the changed form: the change makes them wait for an object that does not exist.
 fn waits_like_new_object(case: &Case<'_>, baseline: &Baseline) -> bool {
     let Some((_, variant)) = case.schedule.change else { return false };
     matches!(case.outcome.failure, Some(Failure::NotAtRest(_)))

@@ -12,14 +12,14 @@ pub(crate) const EDIT_UNDONE: &str = "the samples were changed back";
 
 const EDITED: &str = "the samples were changed";
 
-/// How many calls a pause may have while a program waits for another object.
+/// How many calls a program may make in each pause, its longest time between two calls, while it waits for another object.
 const MAX_CALLS_PER_PAUSE: u64 = 10;
 
-/// Changes the samples to a variant, waits until the program is at rest, and changes them back. Ends early if the server
-/// rejects the edit.
+/// Changes the samples to a variant, which has other specs, waits until the program is at rest, that is, idle, and changes them back.
+/// Stores the snapshots after both changes in the outcome. Ends early if the server rejects the edit, or the change back.
 ///
 /// # Errors
-/// If the program does not come to rest although it does not wait for another object.
+/// If the program makes more calls than one that waits for another object, or does not become idle after the change back.
 pub(super) async fn run(cluster: &mut Cluster<'_>, index: usize, outcome: &mut Outcome) -> Result<(), Failure> {
     let Some(variant) = cluster.target.variants.get(index) else { return Ok(()) };
     let installed = &cluster.target.manifests.install;
@@ -40,10 +40,10 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, index: usize, outcome: &mut O
     } else if cluster.faults.calls() - calls > u64::from(WAIT_PAUSES) * MAX_CALLS_PER_PAUSE {
         return Err(Failure::NotAtRest(EDITED));
     }
-    // Else it waits for an object that the variant refers to, and undoing the edit must end the wait.
+    // A program with few calls that is not idle waits for an object to which the variant refers; undoing the edit must end this.
     for sample in &cluster.target.manifests.samples {
         if replace_spec(cluster, sample, installed).await.is_err() {
-            // The schema may forbid the way back.
+            // The schema may forbid the change back, such as for an immutable field.
             return Ok(());
         }
     }
@@ -54,7 +54,7 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, index: usize, outcome: &mut O
     Ok(())
 }
 
-/// Replaces the spec of a sample, and repeats this while calls to webhooks have faults.
+/// Replaces the spec of a sample, and repeats the write if it fails while calls to webhooks have injected faults.
 async fn replace_spec(cluster: &Cluster<'_>, sample: &Value, installed: &[Value]) -> Result<(), ErrorResponse> {
     cluster.write(async || admin::replace_spec(&cluster.server, sample, installed).await.map(drop)).await
 }

@@ -10,7 +10,8 @@ use crate::{
     target::Target,
 };
 
-/// Runs a program by a schedule, and before it the older release if the schedule has an upgrade. Finds their footprints first.
+/// Executes a schedule for a program, and returns the outcome of the run. `older` is its older release, which runs first if the schedule
+/// has an upgrade. Before the first run of each of the two, finds its footprint: the namespaces and labels of its objects.
 pub(crate) fn execute(target: &Target, older: Option<&Target>, schedule: &Schedule) -> Outcome {
     [Some(target), older].into_iter().flatten().for_each(find_footprint);
     pool::block_on(run(target, older, schedule)).unwrap_or_else(|error| {
@@ -19,7 +20,8 @@ pub(crate) fn execute(target: &Target, older: Option<&Target>, schedule: &Schedu
     })
 }
 
-/// Finds the footprint of a program with an undisturbed run; the first call runs it.
+/// Stores the footprint of a program, the namespaces and labels of its objects, which an undisturbed run shows. Does nothing if it is
+/// stored.
 fn find_footprint(target: &Target) {
     target.footprint.get_or_init(|| {
         let outcome = pool::block_on(run(target, None, &Schedule::undisturbed(1)));

@@ -25,8 +25,9 @@ const QUOTA_TIME: Duration = Duration::from_secs(600);
 /// The number of creations that a program may try meanwhile.
 const MAX_REFUSED_CREATIONS: usize = 600;
 
-/// Disturbs all things as another client, and waits until the program has repaired them and is at rest. Records the state then, unless
-/// it has the changes of the other client.
+/// Changes or deletes, as another client, all things that the external service stores, and waits until the program has repaired them and is
+/// at rest, that is, idle. Stores the snapshot then in the outcome, except after a foreign change, which the program must keep, so that the
+/// state differs from the one before.
 pub(super) async fn run(cluster: &mut Cluster<'_>, event: ServiceEvent, outcome: &mut Outcome) -> Result<(), Failure> {
     let Some(service) = cluster.service.clone() else { return Ok(()) };
     service.disturb(event);
@@ -37,7 +38,8 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, event: ServiceEvent, outcome:
     Ok(())
 }
 
-/// Waits until the program has repaired what another client did, or for the time that it has for that, and then until it is at rest.
+/// Waits until the program has repaired the things that another client changed or deleted, for [`MAX_REPAIR_TIME`] at most, and then until
+/// it is at rest, that is, idle.
 pub(super) async fn await_repair(cluster: &mut Cluster<'_>) -> Result<(), Failure> {
     let Some(service) = cluster.service.clone() else { return Ok(()) };
     let deadline = Instant::now() + MAX_REPAIR_TIME;
@@ -47,8 +49,8 @@ pub(super) async fn await_repair(cluster: &mut Cluster<'_>) -> Result<(), Failur
     cluster.rest(DISTURBED).await
 }
 
-/// Runs the program over an exhausted quota, and restores the quota. Records a problem if no sample reports that it waits, or if the
-/// program tries too often.
+/// Runs the program for a while with an exhausted quota of the external service, and then restores the quota. Adds a problem to the outcome
+/// if no condition of a sample reports that it waits although a creation was rejected, or if the program tried to create things too often.
 pub(super) async fn outlast_quota(cluster: &mut Cluster<'_>, outcome: &mut Outcome) -> Result<(), Failure> {
     let Some(service) = cluster.service.clone() else { return Ok(()) };
     let begun = Instant::now();

@@ -10,10 +10,10 @@ use crate::simulation::{Cluster, Failure};
 /// How often a program may read one path at rest.
 const READS_PER_SECOND: u64 = 1;
 
-/// Lets time pass at rest, then replaces the process and waits until the new one is at rest.
+/// Leaves an idle program alone for some time, then replaces its process and waits until the new one is idle.
 ///
 /// # Errors
-/// If the program writes at rest, reads without a pass, or polls too often.
+/// If the program writes meanwhile, reads without a reconcile pass, or reads a path more than once a second; or if the new process writes.
 pub(super) async fn run(cluster: &mut Cluster<'_>) -> Result<(), Failure> {
     let (before, started) = (cluster.faults.calls(), Instant::now());
     sleep(cluster.target.pause * 3).await;
@@ -23,7 +23,7 @@ pub(super) async fn run(cluster: &mut Cluster<'_>) -> Result<(), Failure> {
     }
     // An operator reads the kubeconfig of a cluster again from time to time, since it may not watch Secrets.
     let reads = calls_since(cluster, before, |call| !call.is_watch() && !cluster.remote_clusters.has_secret(&call.uri));
-    // A program that reports passes, and had none, does not poll.
+    // In a program that reports its passes and had none, reads are no polling by a pass.
     if !reads.is_empty() && reports_passes(cluster) && !had_passes_since(cluster, before) {
         return Err(Failure::BusyAtRest(reads));
     }
@@ -37,7 +37,7 @@ pub(super) async fn run(cluster: &mut Cluster<'_>) -> Result<(), Failure> {
     if writes.is_empty() { Ok(()) } else { Err(Failure::BusyAtRest(writes)) }
 }
 
-/// Returns the calls after a number that the filter accepts, as text.
+/// Returns the calls with a number above `number` that the filter accepts, as text.
 fn calls_since(cluster: &Cluster<'_>, number: u64, filter: impl Fn(&ObservedCall) -> bool) -> Vec<String> {
     let timeline = cluster.faults.timeline();
     timeline.calls().filter(|call| call.number > number && filter(call)).map(ToString::to_string).collect()
@@ -48,16 +48,17 @@ fn reports_passes(cluster: &Cluster<'_>) -> bool {
     cluster.faults.timeline().entries.iter().any(|entry| matches!(entry.event, TimelineEvent::Pass(_)))
 }
 
-/// Returns whether a pass began or ended after a call.
+/// Returns whether a pass began or ended after the call with a number.
 fn had_passes_since(cluster: &Cluster<'_>, number: u64) -> bool {
     let timeline = cluster.faults.timeline();
-    let since = timeline.entries.iter().rev();
+    let latest_first = timeline.entries.iter().rev();
     let mut since =
-        since.take_while(|entry| !matches!(&entry.event, TimelineEvent::Call(call) if call.number <= number));
+        latest_first.take_while(|entry| !matches!(&entry.event, TimelineEvent::Call(call) if call.number <= number));
     since.any(|entry| matches!(entry.event, TimelineEvent::Pass(_)))
 }
 
-/// Returns the reads that are more frequent than polling may be, with their counts.
+/// Returns the calls other than watches, after the call with a number, that were made more often than once a second in a period of
+/// `seconds`, with their counts.
 fn hot_reads(cluster: &Cluster<'_>, number: u64, seconds: u64) -> Vec<String> {
     let mut counts = BTreeMap::<String, u64>::new();
     for call in cluster.faults.timeline().calls().filter(|call| call.number > number && !call.is_watch()) {

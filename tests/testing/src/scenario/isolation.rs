@@ -16,14 +16,14 @@ const SECOND_CREATED: &str = "second objects were created";
 const SECOND_DELETED: &str = "the second objects were deleted";
 const FIRST_DELETED: &str = "the first objects were deleted and the second ones kept";
 
-/// Returns the number of cases: a second object of each sample, and of all samples in another namespace; in each the second or
-/// the first objects are deleted.
+/// Returns the number of isolation cases, two for each choice of second objects: beside each single sample, and, if a sample is namespaced,
+/// beside all of them in another namespace. Of the two cases, one deletes the second objects and the other the samples.
 pub(crate) fn count(samples: &[Value]) -> usize {
     let is_namespaced = |sample: &Value| sample["metadata"]["namespace"].is_string();
     (samples.len() + usize::from(samples.iter().any(is_namespaced))) * 2
 }
 
-/// Creates the namespace of second objects, if the case needs one.
+/// Creates the namespace of second objects if the case needs it: the cases after those of the single samples.
 pub(super) async fn prepare(cluster: &mut Cluster<'_>, case: usize) -> Result<(), Failure> {
     if case / 2 < cluster.target.manifests.samples.len() {
         return Ok(());
@@ -33,9 +33,9 @@ pub(super) async fn prepare(cluster: &mut Cluster<'_>, case: usize) -> Result<()
     created.map(drop).map_err(|error| Failure::setup("failed to create a second namespace", error))
 }
 
-/// Creates second objects, then deletes them for an even case, and the first ones for an odd case. Records both states, and the
-/// children that the program recreates meanwhile. At the end, deletes the second objects in any case. Does nothing if the server
-/// admits no second object.
+/// Creates second objects beside the samples, then deletes the second objects for an even case, and the samples for an odd one. Waits each
+/// time until the program is idle, and stores the snapshots and the recreated children in the outcome. At the end, deletes the second
+/// objects. Returns early, without a failure, if the server admits no second object.
 pub(super) async fn run(cluster: &mut Cluster<'_>, case: usize, outcome: &mut Outcome) -> Result<(), Failure> {
     let manifests = &cluster.target.manifests;
     let (first, second): (Vec<_>, Vec<_>) = second_objects(&manifests.samples, case / 2).into_iter().unzip();
@@ -47,7 +47,7 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, case: usize, outcome: &mut Ou
             return Ok(());
         }
     }
-    // A second object may wait for the children of the first one.
+    // A second object may wait for children that the first one owns, so the program need not become idle.
     cluster.rests_within(limit, SECOND_CREATED).await?;
     let with_second = cluster.snapshot();
     cluster.record_recreations((&before, &with_second), None, SECOND_CREATED, outcome).await;
@@ -60,8 +60,8 @@ pub(super) async fn run(cluster: &mut Cluster<'_>, case: usize, outcome: &mut Ou
     cluster.delete(&second, Propagation::Background).await
 }
 
-/// Returns pairs of a sample and its second object: of one sample, in its namespace and with its name as prefix, or of all
-/// samples in another namespace.
+/// Returns pairs of a sample and a second object of its kind. For the index of a sample, the second object is in its namespace and has its
+/// name with a suffix; for a larger index, each namespaced sample has a second object of the same name in another namespace.
 fn second_objects(samples: &[Value], index: usize) -> Vec<(Value, Value)> {
     if let Some(sample) = samples.get(index) {
         let mut second = sample.clone();

@@ -16,7 +16,8 @@ use crate::{
 const CREATED: &str = "the samples were created";
 const DELETED: &str = "the samples were deleted";
 
-/// Runs a schedule and returns its outcome.
+/// Runs a schedule for a program in a new simulated cluster, within the limit of real time, and returns the outcome. `older` is its older
+/// release, for a schedule with an upgrade.
 pub(super) async fn run(target: &Target, older: Option<&Target>, schedule: &Schedule) -> Outcome {
     let mut outcome = Outcome::default();
     let mut cluster = Cluster::new(target, schedule);
@@ -26,8 +27,8 @@ pub(super) async fn run(target: &Target, older: Option<&Target>, schedule: &Sche
     outcome
 }
 
-/// Runs the phases of a schedule: installs the program, creates the samples, disturbs the program, and deletes the samples.
-/// Writes the snapshots after each phase to the outcome.
+/// Runs the phases of a schedule: installs the program, creates the samples, disturbs the idle program, and deletes the samples. Waits
+/// after each phase until the program is at rest, that is, idle, and stores a snapshot in the outcome.
 ///
 /// # Errors
 /// The failure that ends the run early.
@@ -46,6 +47,7 @@ async fn run_phases<'a>(
         isolation::prepare(cluster, number).await?;
     }
     cluster.add_foreign_objects().await?;
+    // A variant is a form of the samples with another spec.
     let samples = match schedule.initial_variant {
         Some(index) => newer.variants.get(index).cloned().unwrap_or_default(),
         None => cluster.target.manifests.samples.clone(),
@@ -67,6 +69,7 @@ async fn run_phases<'a>(
         let (server, installed) = (&cluster.server, &cluster.target.manifests.install);
         let created = cluster.write(async || admin::create(server, &sample, installed).await.map(drop)).await;
         if let Err(error) = created {
+            // The server may reject a variant, which is generated from the schema; a sample must be valid.
             outcome.after_edit = schedule.initial_variant.map(|_| Err(error.to_string()));
             return if schedule.initial_variant.is_some() {
                 Ok(())
@@ -98,13 +101,15 @@ async fn run_phases<'a>(
     Ok(())
 }
 
-/// Waits until the program is at rest after the creation. A variant may make it wait for an object that does not exist; then
-/// the time is limited.
+/// Waits until the program is at rest, that is, idle, after the creation of the samples. If the schedule creates or changes them as a
+/// variant, waits for a limited time only, since they may refer to an object that does not exist.
+///
+/// # Errors
+/// If the program does not become idle, unless the schedule recreates the samples, which may end the wait.
 async fn rest_after_create(cluster: &mut Cluster<'_>, schedule: &Schedule) -> Result<(), Failure> {
     if schedule.initial_variant.is_none() && schedule.change.is_none() {
         return cluster.rest(CREATED).await;
     }
-    // The variant may refer to an object that does not exist.
     let limit = cluster.target.pause * WAIT_PAUSES;
     if !cluster.rests_within(limit, CREATED).await? && schedule.recreate_at.is_none() {
         return Err(Failure::NotAtRest(CREATED));
@@ -112,8 +117,10 @@ async fn rest_after_create(cluster: &mut Cluster<'_>, schedule: &Schedule) -> Re
     Ok(())
 }
 
-/// Runs the disturbances that the schedule has at rest, in this order: upgrade, idle time, other clusters, buckets, external services,
-/// deletion of a child, edit, recreation, second object.
+/// Runs the disturbances that the schedule has while the program is idle, in this order: upgrade, idle time, other clusters, buckets,
+/// external services, deletion of a child, edit, recreation, second object. In a schedule, the call number 0 stands for this time. The
+/// fault plan causes disturbances before other calls; of these, only a disturbance of buckets has a further phase here. `newer` is the
+/// release to which an upgrade leads.
 async fn disturb<'a>(
     cluster: &mut Cluster<'a>,
     newer: &'a Target,

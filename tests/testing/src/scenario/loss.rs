@@ -8,8 +8,9 @@ use crate::{
 
 const CHILD_DELETED: &str = "another client deleted an object";
 
-/// Deletes the child with an index, and waits until the program is at rest. Records the state then, and the children that the
-/// program recreates meanwhile. Does nothing if there is no such child.
+/// Deletes the child with an index as another client, and waits until the program is at rest, that is, idle. With `hides_events`, its
+/// watches miss the deletion. Stores the snapshot then, and the other children that the program recreated, in the outcome. Does nothing if
+/// there is no such child.
 pub(super) async fn run(
     cluster: &mut Cluster<'_>,
     index: usize,

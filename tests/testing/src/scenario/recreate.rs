@@ -6,7 +6,8 @@ use crate::{
     simulation::{Cluster, Failure, Outcome},
 };
 
-/// Recreates the samples, and waits until the program is at rest.
+/// Deletes and recreates the samples while the program is idle and its watches miss the events, and waits until it is idle again. Stores
+/// the snapshot then in the outcome.
 pub(super) async fn run(cluster: &mut Cluster<'_>, outcome: &mut Outcome) -> Result<(), Failure> {
     let manifests = &cluster.target.manifests;
     cluster.lose_events();

@@ -7,8 +7,8 @@ use crate::{
 
 const CLUSTERS_DISTURBED: &str = "the other clusters were disturbed";
 
-/// Disturbs the clusters, and waits until the program is at rest. Records the state then, and the children that the program recreates
-/// although the disturbance leaves all objects in the clusters.
+/// Disturbs the other clusters, and waits until the program is at rest, that is, idle. Stores the snapshot then in the outcome, and after a
+/// disturbance that leaves the objects in the clusters also the children that the program recreated.
 pub(super) async fn run(
     cluster: &mut Cluster<'_>,
     disturbance: ClusterDisturbance,

@@ -6,8 +6,9 @@ use crate::{
     webhook_schedule::WebhookSchedule,
 };
 
-/// Replaces the older release by the newer one and back, and waits each time until the program is at rest. Records both states,
-/// and the number of calls until the upgrade was complete. The calls to the webhooks of the newer release may have faults.
+/// Replaces the running older release by the newer one and back, and waits each time until the program is at rest, that is, idle. Stores
+/// both snapshots, and the number of calls until the newer release was idle, in the outcome. `webhooks` has faults of the calls to
+/// webhooks, which begin with the newer release.
 pub(super) async fn run<'a>(
     cluster: &mut Cluster<'a>,
     newer: &'a Target,

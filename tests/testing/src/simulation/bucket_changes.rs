@@ -10,7 +10,7 @@ use crate::{
     stored_kind::{StoredKind, bare_object, bare_value},
 };
 
-/// A value that is no object.
+/// A value that is no JSON, so that the program can't read it as an object.
 const INVALID_VALUE: &[u8] = b"this is no object";
 
 /// A sample whose kind is in a bucket.
@@ -21,17 +21,18 @@ struct StoredSample<'a> {
 }
 
 impl BucketStores {
-    /// Disturbs the buckets. Samples that don't exist stay as they are, and nobody puts one that is being deleted.
+    /// Changes the buckets (key-value stores) as another client or the operations of the store do. Changes each sample that is in a bucket
+    /// at the moment; one that is being deleted only if the disturbance removes samples.
     pub(crate) fn disturb(&self, samples: &[Value], disturbance: StoreDisturbance) {
         if disturbance == StoreDisturbance::Children {
             return self.purge_children(samples);
         }
-        // A sample may refer to an earlier one.
+        // In reverse order, since a sample may refer to an earlier one.
         for (number, stored) in self.stored_samples(samples).iter().enumerate().rev() {
-            // A client may also remove an object that is being deleted.
-            let is_meant =
+            // A client may remove an object that is being deleted, but does not put it.
+            let is_affected =
                 |object: &Value| disturbance.removes_samples() || object["metadata"]["deletionTimestamp"].is_null();
-            if let Some(object) = self.object_of(stored).filter(is_meant) {
+            if let Some(object) = self.object_of(stored).filter(is_affected) {
                 self.disturb_sample(stored, disturbance, object, number);
             }
         }
@@ -43,7 +44,7 @@ impl BucketStores {
         }
     }
 
-    /// Disturbs the entry of a sample, which is an object at the moment.
+    /// Overwrites or removes the bucket entry of a sample. `object` is the valid object in the entry, and `number` the index of the sample.
     fn disturb_sample(&self, stored: &StoredSample<'_>, disturbance: StoreDisturbance, object: Value, number: usize) {
         let StoredSample { kind, key, sample } = stored;
         let bucket = self.bucket(&kind.bucket);
@@ -69,7 +70,7 @@ impl BucketStores {
         }
     }
 
-    /// Puts the samples again that are no objects at the moment.
+    /// Puts the samples again whose bucket entries are missing or have invalid values. The program no longer has to keep an invalid value.
     pub(crate) fn restore(&self, samples: &[Value]) {
         for stored in self.stored_samples(samples) {
             if self.object_of(&stored).is_none() {
@@ -80,23 +81,24 @@ impl BucketStores {
         }
     }
 
-    /// Returns whether a sample in a bucket has no entry, or one that is no object.
+    /// Returns whether the bucket entry of a sample is missing or has an invalid value.
     pub(crate) fn lacks_samples(&self, samples: &[Value]) -> bool {
         self.stored_samples(samples).iter().any(|stored| self.object_of(stored).is_none())
     }
 
-    /// Returns the samples that are objects of buckets at the moment, for messages.
+    /// Returns the names of the samples whose bucket entries exist and are valid objects, for messages.
     pub(crate) fn existing_samples(&self, samples: &[Value]) -> Vec<String> {
         let stored = self.stored_samples(samples);
         stored.iter().filter_map(|stored| self.object_of(stored)).map(|object| label(&object)).collect()
     }
 
-    /// Returns whether each sample in a bucket has a claim.
+    /// Returns whether each sample in a bucket has a claim, the entry beside it in which the operator keeps the last valid object.
     pub(crate) fn has_claims(&self, samples: &[Value]) -> bool {
         self.stored_samples(samples).iter().all(|StoredSample { kind, key, .. }| self.has_claim(kind, key))
     }
 
-    /// Purges the objects of this run that are neither samples nor being deleted, without their claims.
+    /// Purges the bucket entries of the objects that were created in this run and are neither samples nor being deleted. Keeps their
+    /// claims, the entries of the operator beside them.
     fn purge_children(&self, samples: &[Value]) {
         for (kind, entry) in self.entries_since_base() {
             let Some(object) = kind.object(&entry.key, &entry.value) else { continue };
@@ -107,7 +109,7 @@ impl BucketStores {
         }
     }
 
-    /// Returns the samples whose kinds are in buckets.
+    /// Returns the samples whose kinds are in buckets, each with its kind and key.
     fn stored_samples<'a>(&'a self, samples: &'a [Value]) -> Vec<StoredSample<'a>> {
         let stored = samples.iter().filter_map(|sample| {
             let kind = self.kind_of(sample)?;
@@ -116,13 +118,13 @@ impl BucketStores {
         stored.collect()
     }
 
-    /// Returns the object in the entry of a sample; `None` if it is none.
+    /// Returns the object in the bucket entry of a sample; `None` if the entry is missing or its value is no object.
     fn object_of(&self, StoredSample { kind, key, .. }: &StoredSample<'_>) -> Option<Value> {
         kind.object(key, &self.entry(&kind.bucket, key)?.value)
     }
 }
 
-/// Returns the value of an object as a client read it before the program wrote it.
+/// Returns an object, as the value of an entry, in the form in which a client read it before the program wrote its status and finalizers.
 fn stale_value(mut object: Value) -> Vec<u8> {
     if let Some(fields) = object.as_object_mut() {
         fields.remove("status");
@@ -135,7 +137,7 @@ fn stale_value(mut object: Value) -> Vec<u8> {
     object.to_string().into_bytes()
 }
 
-/// Returns the value of an object with the name and the spec of a sample, which is another object.
+/// Returns the value of a different object under the key of a sample: with the spec of the sample, and a UID that has the number.
 fn replacement(sample: &Value, number: usize) -> Vec<u8> {
     let mut object = bare_object(sample);
     object["metadata"]["uid"] = format!("00000000-0000-4000-8000-{number:012}").into();
@@ -149,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stale_value_has_no_marks_of_the_program() {
+    fn a_stale_value_has_no_status_and_no_finalizers() {
         let object = json!({
             "metadata": {"uid": "1", "finalizers": ["a"], "generation": 2, "labels": {"b": "c"}},
             "spec": {"d": 1}, "status": {"e": 1},

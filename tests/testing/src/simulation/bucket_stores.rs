@@ -1,5 +1,5 @@
-//! `BucketStores`: the buckets of a test run, which outlive the operator's process, and the entries of other clients in them, which must
-//! not change.
+//! `BucketStores`: the buckets (key-value stores) of a test run, which outlive the operator's process, and the entries of other clients in
+//! them, which must not change.
 
 use std::{
     collections::BTreeMap,
@@ -51,20 +51,21 @@ struct BucketsState {
 }
 
 impl BucketStores {
-    /// Returns empty buckets for the kinds among installed manifests.
+    /// Returns empty buckets (key-value stores) for the kinds among the installed manifests whose objects are in buckets.
     pub(super) fn new(installed: &[Value]) -> Self {
         let kinds = Arc::new(StoredKind::all(installed));
         Self { buckets: MemoryBuckets::default(), kinds, state: Arc::default() }
     }
 
-    /// Returns the server for the requests of the administrator: the sandbox, and the buckets without faults.
+    /// Returns the API server for the requests of the test's administrator. It serves the kinds in buckets from these, without faults, and
+    /// all others from the sandbox.
     pub(super) fn server(&self, sandbox: &Sandbox, clock: RunClock) -> ApiServer {
         if self.kinds.is_empty() {
             return ApiServer::of(sandbox.clone());
         }
         let definitions = self.kinds.iter().filter_map(|kind| {
             let bucket: Arc<dyn Bucket> = Arc::new(self.bucket(&kind.bucket));
-            // A definition that can't be read has no sample that can be created, which the run reports.
+            // Leaves out an invalid definition: then the creation of a sample of its kind fails, which the run reports.
             Some((serde_json::from_value(kind.definition.clone()).ok()?, bucket))
         });
         let random = Seeded::new(ADMIN_SEED);
@@ -82,13 +83,14 @@ impl BucketStores {
         self.buckets.bucket(name)
     }
 
-    /// Returns the kind of an object, if that is in a bucket.
+    /// Returns the kind of an object if objects of this kind are in a bucket.
     pub(super) fn kind_of(&self, object: &Value) -> Option<&StoredKind> {
         self.kinds.iter().find(|kind| kind.is_kind_of(object))
     }
 
-    /// Writes the entries of other clients: into each bucket some that are no objects, and into the bucket of each kind that the program
-    /// does not control an object beside its own.
+    /// Writes entries of other clients into the buckets, which the program must not change: into each bucket some that are no valid
+    /// objects, and for each kind that the program does not control and that has no sample, an object into each namespace with objects of
+    /// the program.
     pub(super) fn add_foreign_entries(&self, target: &Target) {
         let samples = &target.manifests.samples;
         let footprint = target.footprint.get().cloned().unwrap_or_else(|| Footprint::of_samples(samples));
@@ -112,21 +114,22 @@ impl BucketStores {
         }
     }
 
-    /// Writes an entry of another client, which has to stay as it is from then on.
+    /// Writes an entry as another client. From then on, [`Self::check_foreign_entries`] reports a change of it.
     pub(super) fn put_foreign(&self, kind: &StoredKind, key: &str, value: Vec<u8>) {
         let revision = self.bucket(&kind.bucket).put_raw(key, value.clone());
         self.state().foreign.insert((kind.bucket.clone(), key.to_owned()), (value, revision));
     }
 
-    /// Lets an entry of another client change from now on.
+    /// Makes [`Self::check_foreign_entries`] ignore an entry of another client from now on, since the test itself changes it.
     pub(super) fn forget_foreign(&self, kind: &StoredKind, key: &str) {
         self.state().foreign.remove(&(kind.bucket.clone(), key.to_owned()));
     }
 
-    /// Checks that the entries of other clients are as these wrote them, byte by byte.
+    /// Checks that the entries of other clients still have the same bytes and the same revision. `phase` names the phase of the run for the
+    /// message.
     ///
     /// # Errors
-    /// If one of them was changed or deleted.
+    /// If an entry was changed, written again or deleted.
     pub(super) fn check_foreign_entries(&self, phase: &'static str) -> Result<(), Failure> {
         let foreign = self.state().foreign.clone();
         for ((bucket, key), (value, revision)) in foreign {
@@ -143,7 +146,7 @@ impl BucketStores {
         Ok(())
     }
 
-    /// Stores the current revisions: [`Self::objects`] returns what is written after them.
+    /// Stores the last revision of each bucket: [`Self::objects`] returns the entries that are written later.
     pub(super) fn set_base_revisions(&self) {
         for kind in self.kinds.iter() {
             let last = self.entries(&kind.bucket).iter().map(|entry| entry.revision).max().unwrap_or_default();
@@ -151,20 +154,20 @@ impl BucketStores {
         }
     }
 
-    /// Returns the objects that were written since [`Self::set_base_revisions`]. An entry that is no object of its kind is returned as
-    /// an object that holds its text.
+    /// Returns the bucket entries that were written since [`Self::set_base_revisions`], as objects of a snapshot. An entry with an invalid
+    /// value is the last valid object, if its claim has one, or else an object that holds the value as text.
     pub(super) fn objects(&self) -> Vec<Value> {
         let entries = self.entries_since_base();
         let objects = entries.iter().map(|(kind, entry)| {
             let mut object = kind.snapshot_object(&entry.key, &entry.value);
             if let Some(claim) = self.entry(&kind.bucket, &claim_key(&entry.key)) {
-                // The claim of an entry, an entry of the runtime, has a copy of the last valid object.
+                // The claim of an entry, which the operator writes beside it, has a copy of the last valid object.
                 if kind.object(&entry.key, &entry.value).is_none() {
                     object = kind.snapshot_object(&entry.key, &claim.value);
                 }
                 complete_by_claim(&mut object, &claim.value);
             }
-            // A field of the runtime, which its API removes from each response.
+            // A field in which opgen stores its own data, and which the API of a bucket removes from each response.
             if let Some(fields) = object.as_object_mut() {
                 fields.remove("opgen");
             }
@@ -184,18 +187,18 @@ impl BucketStores {
         entries.collect()
     }
 
-    /// Returns a live entry of a bucket.
+    /// Returns the entry of a bucket with a key; `None` if there is none or if it is deleted.
     pub(super) fn entry(&self, bucket: &str, key: &str) -> Option<BucketEntry> {
-        // A bucket in the process answers at once.
+        // A bucket in memory answers at once, without waiting.
         self.bucket(bucket).get(key).now_or_never()?.ok()?
     }
 
-    /// Returns whether an object has a claim.
+    /// Returns whether the object with a key has a claim, an entry of the operator beside it with a copy of the last valid object.
     pub(super) fn has_claim(&self, kind: &StoredKind, key: &str) -> bool {
         self.entry(&kind.bucket, &claim_key(key)).is_some()
     }
 
-    /// Returns the live entries of a bucket.
+    /// Returns the entries of a bucket, without deleted ones.
     fn entries(&self, bucket: &str) -> Vec<BucketEntry> {
         self.bucket(bucket).list().now_or_never().and_then(Result::ok).unwrap_or_default().into_iter().collect()
     }
@@ -205,8 +208,8 @@ impl BucketStores {
     }
 }
 
-/// Gives an object without a uid the metadata and the status that only its claim has, as the API of the bucket does: another client has put
-/// a bare spec.
+/// Adds the metadata and the status in its claim to an object without a uid, which another client has put as a bare spec. The API of the
+/// bucket does the same. The claim is an entry of the operator with a copy of the object; it changes no field that the object has.
 fn complete_by_claim(object: &mut Value, claim: &[u8]) {
     if object["metadata"]["uid"].is_string() {
         return;

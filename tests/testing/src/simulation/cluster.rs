@@ -94,7 +94,8 @@ type CurrentWebhooks = Arc<Mutex<Option<WebhookCall>>>;
 type WebhookCall = Arc<dyn Fn(Request<Bytes>) -> BoxFuture<'static, Response<Bytes>> + Send + Sync>;
 
 impl<'a> Cluster<'a> {
-    /// Starts a sandbox with the faults of a schedule, and starts to record panics.
+    /// Starts a sandbox with the faults of a schedule, the other clusters, buckets and services that the program uses, and the record of
+    /// panics. Does not start the program.
     pub(crate) fn new(target: &'a Target, schedule: &Schedule) -> Self {
         panic_hook::start_recording();
         let seed = schedule.seed.unwrap_or(1);
@@ -109,6 +110,7 @@ impl<'a> Cluster<'a> {
             builder = builder.webhook(&url, move |request| {
                 let respond = current.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 async move {
+                    // Before the installation, calls fail as if the Service of the webhooks had no endpoints.
                     match respond {
                         Some(respond) => respond(request).await,
                         None => no_webhooks(),
@@ -121,13 +123,14 @@ impl<'a> Cluster<'a> {
         let optional = optional_webhooks(&target.manifests.install);
         let sandbox = builder
             .webhook_faults(move |call| {
+                // Without a call to an optional webhook, objects legitimately differ.
                 if optional.contains(without_query(&call.url)) {
                     return None;
                 }
                 current.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.record_webhook_call(call)
             })
             .start();
-        // With `Orphan`, the objects that other clusters consist of stay, so these clusters stay, too.
+        // After a deletion with `Orphan`, the children stay, among them the objects that make other clusters, so these clusters stay, too.
         let may_end = schedule.propagation != Propagation::Orphan;
         let remote_clusters = RemoteClusters::new(seed, log.clone(), may_end);
         let (clock, buckets) = (RunClock::new(), BucketStores::new(&target.manifests.install));
@@ -142,6 +145,7 @@ impl<'a> Cluster<'a> {
         let faults = fault_plan::faults(target, &plan, schedule);
         *webhook_faults.lock().unwrap_or_else(PoisonError::into_inner) = Some(faults.clone());
         let (foreign_objects, installed) = (ForeignObjects::default(), Vec::new());
+        // `PurgeWhileStopped` at a call changes the buckets while the program is stopped after this call.
         let while_stopped = |(call, disturbance): (u64, StoreDisturbance)| {
             (call > 0 && disturbance == StoreDisturbance::PurgeWhileStopped).then_some(disturbance)
         };
@@ -168,7 +172,7 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Installs the manifests of the program.
+    /// Installs the manifests of the program, and lets its webhooks respond to the calls of the API server.
     pub(crate) async fn install(&mut self) -> Result<(), Failure> {
         let (namespace, name) = (&self.target.namespace, &self.target.name);
         let client = self.sandbox.client_through(User::service_account(namespace, name, ""), &self.webhook_reads);
@@ -193,17 +197,17 @@ impl<'a> Cluster<'a> {
         Ok(())
     }
 
-    /// Creates the foreign objects.
+    /// Creates the foreign objects, which belong to other clients and which the program must not change, in the sandbox and in the buckets.
     pub(crate) async fn add_foreign_objects(&mut self) -> Result<(), Failure> {
         self.foreign_objects.create(&self.sandbox, self.target).await?;
         self.buckets.add_foreign_entries(self.target);
-        // The controllers of the sandbox may change them.
+        // The controllers of the sandbox may change these objects first; their state after that is the one to keep.
         sleep(Duration::from_secs(1)).await;
         self.foreign_objects.refresh(&self.sandbox, self.target).await
     }
 
-    /// Takes the current version as the one before the samples: snapshots have the later objects only, and stale lists, if the
-    /// run has them, show this version.
+    /// Stores the current version of the cluster as the one before the samples: snapshots have only objects that are written later. With
+    /// `has_stale_lists`, the first lists of a restarted program show the state at this version.
     pub(crate) fn set_base_version(&mut self, has_stale_lists: bool) {
         self.base_version = self.sandbox.version();
         self.buckets.set_base_revisions();
@@ -212,7 +216,7 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Replaces the program by another release and returns the former one.
+    /// Stops the program, installs the manifests of another release of it, which runs from then on, and returns the former release.
     pub(crate) async fn replace_program(&mut self, target: &'a Target) -> Result<&'a Target, Failure> {
         let former = std::mem::replace(&mut self.target, target);
         self.stop().await;
@@ -220,7 +224,8 @@ impl<'a> Cluster<'a> {
         Ok(former)
     }
 
-    /// Returns the samples and all objects that were created after them, without the installed ones.
+    /// Returns a snapshot of the samples and of all objects written after them: those in the cluster, in other clusters and in buckets, and
+    /// the things of the external service. Leaves out the installed manifests and the kubeconfigs that the simulation creates.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let mut objects = self.sandbox.objects(self.base_version);
         objects.retain(|object| !self.installed.iter().any(|installed| is_same_object(installed, object)));
@@ -232,25 +237,26 @@ impl<'a> Cluster<'a> {
         Snapshot::of(objects)
     }
 
-    /// Returns the server of an object of a snapshot.
+    /// Returns the API server of the cluster that an object of a snapshot is in.
     pub(crate) fn server_of(&self, object: &Value) -> ApiServer {
         self.remote_clusters.sandbox_of(object).map_or_else(|| self.server.clone(), ApiServer::of)
     }
 
-    /// Deletes samples.
+    /// Deletes samples with a propagation policy, the last sample first.
     pub(crate) async fn delete(&mut self, samples: &[Value], propagation: Propagation) -> Result<(), Failure> {
         let (server, installed) = (&self.server, &self.target.manifests.install);
         let deleted = self.write(|| admin::delete_all(server, samples, installed, propagation)).await;
         deleted.map_err(|error| Failure::setup("failed to delete a sample", error))
     }
 
-    /// Disturbs the calls to webhooks from now on.
+    /// Injects the faults of a schedule into the calls to webhooks from now on.
     pub(crate) fn disturb_webhooks(&self, schedule: WebhookSchedule) {
         fault_plan::add_webhook_faults(&self.faults, schedule);
     }
 
-    /// Makes a write of the administrator, and repeats it if it failed while a call to a webhook had a fault. The server may have
-    /// stored an object although the response is an error; then it rejects the next create, which counts as a success.
+    /// Makes a write of the administrator, and repeats it if it failed while a call to a webhook had an injected fault. The server may have
+    /// stored a new object although the response was an error; then it rejects the repeated create with `already exists`, which counts as a
+    /// success.
     ///
     /// # Errors
     /// If the server rejects the write for another reason.
@@ -274,13 +280,15 @@ impl<'a> Cluster<'a> {
         self.faults.lose_events(EVENT_LOSS);
     }
 
-    /// Records the failures at the end of a phase in which the samples were edited.
+    /// Adds the failures at the end of a phase in which the samples were edited to the outcome, such as rejected writes. `now` is the
+    /// snapshot at the end, and `is_at_rest` says whether the program is idle.
     pub(crate) fn record_edit_failures(&self, now: &Snapshot, is_at_rest: bool, outcome: &mut Outcome) {
         let timeline = self.faults.timeline();
         outcome.edit_failures.record(self.target, &self.log, &timeline, now, is_at_rest);
     }
 
-    /// Records the children that were recreated in a phase, except for one that another client `deleted`.
+    /// Adds the children that the program recreated in a phase, by the snapshots before and after it, to the outcome. Leaves out the child
+    /// that another client `deleted`.
     pub(crate) async fn record_recreations(
         &self,
         snapshots: (&Snapshot, &Snapshot),
@@ -292,7 +300,7 @@ impl<'a> Cluster<'a> {
         outcome.recreations.extend(recreations);
     }
 
-    /// Ends the run: stops the program and completes the outcome.
+    /// Ends the run: stops the program, and stores the failure in `result`, the panics, the timeline and the counts in the outcome.
     pub(crate) async fn finish(mut self, result: Result<(), Failure>, outcome: &mut Outcome) {
         self.stop().await;
         outcome.failure = result.err();
@@ -301,6 +309,7 @@ impl<'a> Cluster<'a> {
         outcome.calls = self.faults.calls();
         outcome.timeline = self.faults.timeline();
         outcome.webhook_reads = self.webhook_reads.timeline();
+        // The faults and the sandbox keep each other alive; this ends it.
         self.webhook_faults.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 }

@@ -39,7 +39,8 @@ pub(crate) struct StaleStatus {
 }
 
 impl EditFailures {
-    /// Adds the failures at the end of a phase: rejected writes, samples whose last pass failed, and stale statuses.
+    /// Adds the failures at the end of a phase in which the samples were edited: rejected writes, samples whose last pass failed, and stale
+    /// statuses.
     ///
     /// [Futile](RepeatedWrite::is_futile) writes, such as forbidden ones, count only while the operator still writes and no sample
     /// reports that it is not ready: otherwise another client may resolve them.
@@ -61,6 +62,7 @@ impl EditFailures {
             let Some(object) = now.find(sample) else { continue };
             let (kind, name) = (text(object, "/kind"), text(object, "/metadata/name"));
             let condition = ready_condition(object);
+            // Another client can resolve some failures, so the program has to retry them.
             if last_pass_failed(target, timeline, sample)
                 && !BLOCKED_REASONS.iter().any(|reason| condition.starts_with(reason))
             {
@@ -78,7 +80,8 @@ impl EditFailures {
     }
 }
 
-/// Returns whether the last pass over an object since the last `Note` failed, if the program reports its passes.
+/// Returns whether the last complete reconcile pass over a sample in the current phase failed. A phase begins with a `Note` in the
+/// timeline. Returns `false` for a program that does not report its passes.
 fn last_pass_failed(target: &Target, timeline: &Timeline, sample: &Value) -> bool {
     let phase = timeline.entries.iter().rev().take_while(|entry| !matches!(entry.event, TimelineEvent::Note { .. }));
     let mut passes = phase.filter_map(|entry| match &entry.event {
@@ -88,7 +91,7 @@ fn last_pass_failed(target: &Target, timeline: &Timeline, sample: &Value) -> boo
     passes.find_map(pass_outcome).is_some_and(|outcome| outcome.starts_with(FAILED_PREFIX))
 }
 
-/// Returns whether a pass reconciles a sample.
+/// Returns whether a reconcile pass in the timeline is one over a sample.
 fn is_pass_of(target: &Target, pass: &ObservedPass, sample: &Value) -> bool {
     let (plural, group) = (plural(sample, &target.manifests.install), group(sample));
     let resource = if group.is_empty() { plural } else { format!("{plural}.{group}") };

@@ -24,10 +24,10 @@ const WEBHOOK_OUTAGE: Duration = Duration::from_secs(60);
 /// How long random faults are injected into the calls to webhooks.
 const RANDOM_WEBHOOK_FAULTS: Duration = Duration::from_secs(120);
 
-/// Adds the faults of the calls to webhooks; those at random begin now.
+/// Adds the faults of a schedule for the calls to webhooks to the fault plan of a run. The period of random faults begins now.
 pub(super) fn add_webhook_faults(faults: &Faults, schedule: WebhookSchedule) {
     let faults = faults.clone();
-    // The clones of the faults share one plan.
+    // The returned faults can be dropped: all clones share one plan.
     drop(match schedule {
         WebhookSchedule::Call(number, fault) => faults.at_webhook_call(number, fault),
         WebhookSchedule::Outage(number, fault) => faults.from_webhook_call(number, fault, WEBHOOK_OUTAGE),
@@ -44,8 +44,9 @@ pub(super) struct PlanTargets<'a> {
     pub(super) service: Option<&'a Arc<dyn RunningService>>,
 }
 
-/// Returns the faults of a schedule, and its actions before certain calls: deletion, recreation, and change of the samples, and
-/// disturbances of other clusters, of buckets and of external services.
+/// Returns the fault plan of a schedule: faults, and actions of other clients just before certain calls of the program. The actions are the
+/// deletion, the recreation and the change of the samples, and the disturbances of other clusters, buckets and external services. Call
+/// number 0 stands for the time when the program is idle, for which the plan has no action.
 pub(super) fn faults(target: &Target, targets: &PlanTargets<'_>, schedule: &Schedule) -> Faults {
     let server = targets.server;
     let faults = match &schedule.random_faults {
@@ -59,7 +60,7 @@ pub(super) fn faults(target: &Target, targets: &PlanTargets<'_>, schedule: &Sche
     if let Some(call) = schedule.delete_at {
         let (server, manifests, policy) = (server.clone(), target.manifests.clone(), schedule.propagation);
         let action = move || {
-            // The deletion at the end of the run reports a rejection.
+            // Ignores a rejection: the deletion at the end of the run reports it.
             async move { drop(admin::delete_all(&server, &manifests.samples, &manifests.install, policy).await) }
                 .boxed()
         };
@@ -85,7 +86,8 @@ pub(super) fn faults(target: &Target, targets: &PlanTargets<'_>, schedule: &Sche
     add_service_event(faults, targets.service, schedule)
 }
 
-/// Adds the disturbance of the buckets before a call. One that needs a stopped program comes after a stop instead.
+/// Adds the schedule's disturbance of the buckets (key-value stores) before a call to the fault plan. For a disturbance that needs a
+/// stopped program, adds only a stop after the call: the disturbance then happens before the next process starts.
 fn add_bucket_disturbance(faults: Faults, target: &Target, buckets: &BucketStores, schedule: &Schedule) -> Faults {
     match schedule.bucket.filter(|(call, _)| *call > 0) {
         None => faults,
@@ -98,7 +100,8 @@ fn add_bucket_disturbance(faults: Faults, target: &Target, buckets: &BucketStore
     }
 }
 
-/// Adds the event of an external service at a call: the fault of the call, or a disturbance of the things before it.
+/// Adds the schedule's event of an external service at a call to the fault plan: a fault of the call, or just before it a change of all
+/// things in the service.
 fn add_service_event(faults: Faults, service: Option<&Arc<dyn RunningService>>, schedule: &Schedule) -> Faults {
     let (Some((call, event)), Some(service)) = (schedule.service.filter(|(call, _)| *call > 0), service) else {
         return faults;
@@ -110,8 +113,8 @@ fn add_service_event(faults: Faults, service: Option<&Arc<dyn RunningService>>, 
     faults.before_call(call, Box::new(move || async move { service.disturb(event) }.boxed()))
 }
 
-/// Recreates the samples, and ignores a rejection: the final state shows it. A run may need fewer calls than the undisturbed one,
-/// so that the call comes during the deletion of the samples: they then stay deleted.
+/// Deletes and recreates the samples, and ignores a rejection, which the final state shows. Does nothing if a sample is missing or being
+/// deleted: the run may need fewer calls than the undisturbed one, so that the planned call comes during the final deletion.
 async fn recreate_samples(server: &ApiServer, manifests: &Manifests) {
     for sample in &manifests.samples {
         let current = admin::get(server, &object_path(sample, &manifests.install)).await;
@@ -122,7 +125,8 @@ async fn recreate_samples(server: &ApiServer, manifests: &Manifests) {
     drop(admin::recreate_all(server, &manifests.samples, &manifests.install).await);
 }
 
-/// Replaces the specs of the samples, and ignores a rejection: the run with the variant as a new object reports it.
+/// Replaces the specs of the samples by those of a variant. Ignores a rejection: then the run is not compared with one that creates the
+/// variant.
 async fn replace_specs(server: &ApiServer, variant: &[Value], installed: &[Value]) {
     for sample in variant {
         drop(admin::replace_spec(server, sample, installed).await);

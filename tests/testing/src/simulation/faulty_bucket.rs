@@ -1,4 +1,4 @@
-//! `FaultyBuckets`: opens buckets for the operator whose calls and watches have the faults of the test run's schedule.
+//! `FaultyBuckets`: opens buckets (key-value stores) for the operator whose calls and watches have the faults of the test run's schedule.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -33,6 +33,7 @@ impl FaultyBuckets {
 }
 
 impl OpenBuckets for FaultyBuckets {
+    /// Opens the bucket of the run with the name in the definition, with faults in its calls. Never fails.
     fn open<'a>(&'a self, definition: &'a BucketDefinition) -> BoxFuture<'a, Result<Arc<dyn Bucket>, BucketError>> {
         let bucket: Arc<dyn Bucket> = Arc::new(FaultyBucket {
             bucket: self.stores.bucket(&definition.name),
@@ -71,19 +72,20 @@ impl FaultyBucket {
         BucketError::unavailable(self.bucket.name(), "the trial injected a fault")
     }
 
-    /// Begins a call, which may fail or wait by the faults of the trial.
+    /// Begins a call to the bucket: numbers and records it, and injects its faults, by which it may wait or fail.
     async fn begin(&self, method: &str, key: &str) -> Result<OpenStoreCall, BucketError> {
         self.calls.begin(method, self.target(key)).await.map_err(|error| self.unavailable(error))
     }
 
-    /// Ends a call with its result, unless a fault of the trial loses the result.
+    /// Ends a call and returns its result, or an error if an injected fault loses the result of the executed call.
     async fn end<T: Send>(&self, call: OpenStoreCall, result: Result<T, BucketError>) -> Result<T, BucketError> {
         let code = result.as_ref().map_or_else(code_of, |_| 200);
         call.end(code).await.map_err(|error| self.unavailable(error))?;
         result
     }
 
-    /// Makes a write: lets another client write the key before it, if the call has that fault, and logs it.
+    /// Makes the call `write` with its faults, and logs it. If the fault is a conflict, another client writes the key first, so that the
+    /// write fails by its expected revision.
     async fn write(
         &self,
         method: &str,
@@ -92,6 +94,7 @@ impl FaultyBucket {
     ) -> Result<u64, BucketError> {
         let call = self.begin(method, key).await?;
         let has_conflict = call.has_conflict();
+        // A key without a value can't be written again, so the conflict is returned directly.
         let result = if has_conflict && !self.write_as_another_client(key).await {
             Err(BucketError::conflict(key))
         } else {
@@ -105,8 +108,8 @@ impl FaultyBucket {
         self.end(call, result).await
     }
 
-    /// Writes the value of a key again, as another client that writes between a read and a write of the program. Returns `false` if the key
-    /// has no value: then nothing is written, and the write fails as if another client had created and removed one.
+    /// Writes the current value of a key again, as another client that writes between a read and a write of the program. Returns `false`,
+    /// and writes nothing, if the key has no value.
     async fn write_as_another_client(&self, key: &str) -> bool {
         let Ok(Some(entry)) = self.bucket.get(key).await else { return false };
         self.bucket.put_raw(key, entry.value);
@@ -114,7 +117,7 @@ impl FaultyBucket {
     }
 }
 
-/// Returns the HTTP status code that stands for an error in the timeline.
+/// Returns the HTTP status code that stands for an error of a bucket in the timeline.
 fn code_of(error: &BucketError) -> u16 {
     match error {
         BucketError::Conflict { .. } => 409,
@@ -131,6 +134,7 @@ impl Bucket for FaultyBucket {
         self.bucket.name()
     }
 
+    /// Reads an entry, as a numbered call with its faults.
     fn get<'a>(&'a self, key: &'a str) -> BoxFuture<'a, Result<Option<BucketEntry>, BucketError>> {
         async move {
             let call = self.begin("get", key).await?;
@@ -140,6 +144,7 @@ impl Bucket for FaultyBucket {
         .boxed()
     }
 
+    /// Lists the entries, as a numbered call with its faults.
     fn list(&self) -> BoxFuture<'_, Result<EntryList, BucketError>> {
         async move {
             let call = self.begin("list", "").await?;
@@ -159,6 +164,7 @@ impl Bucket for FaultyBucket {
         self.write("remove", key, write).boxed()
     }
 
+    /// Returns a stream that lists and then watches the bucket with faults, and begins again after each error. It never ends.
     fn watch(&self) -> BoxStream<'static, Result<BucketEvent, BucketError>> {
         let watch = FaultyWatch { bucket: self.clone(), events: None, call: 0, has_list: false };
         stream::unfold(watch, |mut watch| async move {
@@ -187,7 +193,8 @@ struct FaultyWatch {
 }
 
 impl FaultyWatch {
-    /// Returns the next event or error. After an error it lists again. Never returns after the life of the client has ended.
+    /// Returns the next event, or an error after which the watch lists again. Delays or loses an event that has such a fault. Never returns
+    /// once the process of the client has been stopped.
     async fn next(&mut self) -> Result<BucketEvent, BucketError> {
         loop {
             self.bucket.calls.wait_if_ended().await;
@@ -205,9 +212,9 @@ impl FaultyWatch {
                 Some(EventFault::Delay { seconds }) => {
                     self.bucket.calls.delay(Duration::from_secs(seconds.into())).await;
                 }
-                // A store delivers no change twice.
+                // A store delivers no change twice, so this fault has no effect.
                 None | Some(EventFault::Duplicate) => {}
-                // The client notices a lost change or connection, and lists again.
+                // A client of a store notices a lost change or connection: it gets an error, and lists again.
                 Some(_) => {
                     self.events = None;
                     return Err(BucketError::unavailable(self.bucket.bucket.name(), "the watch lost its connection"));
@@ -217,12 +224,12 @@ impl FaultyWatch {
         }
     }
 
-    /// Begins to watch, after a pause if that is not the first time.
+    /// Begins to watch the bucket as a numbered call with its faults; after a pause if it is not the first attempt.
     async fn begin(&mut self) -> Result<(), BucketError> {
         if self.call > 0 {
             self.bucket.calls.delay(WATCH_RETRY).await;
         }
-        // If the call fails, the next one comes after a pause.
+        // Marks the first attempt, so that a pause comes before the next one if the call fails.
         self.call = self.call.max(1);
         let call = self.bucket.begin("watch", "").await?;
         self.call = call.number();
@@ -232,7 +239,8 @@ impl FaultyWatch {
         Ok(())
     }
 
-    /// Records a change, and returns its fault; `None` for an entry of a list.
+    /// Records a change that the watch delivers, and returns its fault; `None` for a change without a fault, and for the entries and marks
+    /// of a list, which are not recorded.
     fn fault_of(&mut self, event: &BucketEvent) -> Option<EventFault> {
         let (type_, key, revision) = match event {
             BucketEvent::ListStarted => {
@@ -263,9 +271,10 @@ mod tests {
 
     use super::*;
 
-    /// Returns a bucket without and with the faults, in the first life of a client.
+    /// Returns a bucket, and the same bucket with faults in its calls, for the first process of a client.
     fn buckets(faults: &Faults) -> (MemoryBucket, FaultyBucket) {
         let bucket = MemoryBucket::new("units");
+        // A client begins the first life, as the start of a process does.
         drop(Sandbox::new().client_through(User::admin("admin"), faults));
         let log = WriteLog::new();
         let faulty =
@@ -274,7 +283,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_write_without_an_answer_happens_or_does_not() {
+    async fn a_write_without_an_answer_is_executed_or_not() {
         let faults = Faults::none().at_call(1, Fault::CutBefore).at_call(2, Fault::CutAfter);
         let (bucket, faulty) = buckets(&faults);
         let put = || faulty.put("shop.web", b"{}".to_vec(), Expected::Absent);

@@ -13,13 +13,14 @@ use crate::{
     target::Target,
 };
 
-/// The name of the objects without labels; those with labels have a number behind it.
+/// The name of the foreign objects without labels; the names of those with labels have a number as suffix.
 const NAME: &str = "of-somebody-else";
 
-/// Returns pairs of a resource (`PLURAL.GROUP`) and its foreign object: one of each kind whose creation has no side effects.
+/// Returns pairs of a resource (`PLURAL.GROUP`) and a template of a foreign object of it, one of each kind whose creation has no side
+/// effects, such as the creation of Pods.
 fn templates() -> Vec<(&'static str, Value)> {
     let object = |version: &str, kind: &str| json!({"apiVersion": version, "kind": kind, "metadata": {"name": NAME}});
-    let with = |mut object: Value, field: &str, value: Value| {
+    let with_field = |mut object: Value, field: &str, value: Value| {
         object[field] = value;
         object
     };
@@ -30,36 +31,40 @@ fn templates() -> Vec<(&'static str, Value)> {
     let job = json!({"spec": {"template": pod_template("Never")}});
     let cron_job = json!({"schedule": "0 0 1 1 *", "suspend": true, "jobTemplate": job});
     vec![
-        ("configmaps", with(object("v1", "ConfigMap"), "data", json!({"key": "value"}))),
-        ("secrets", with(object("v1", "Secret"), "data", json!({"key": "dmFsdWU="}))),
+        ("configmaps", with_field(object("v1", "ConfigMap"), "data", json!({"key": "value"}))),
+        ("secrets", with_field(object("v1", "Secret"), "data", json!({"key": "dmFsdWU="}))),
         ("serviceaccounts", object("v1", "ServiceAccount")),
-        ("services", with(object("v1", "Service"), "spec", json!({"ports": [{"port": 80}]}))),
-        ("persistentvolumeclaims", with(object("v1", "PersistentVolumeClaim"), "spec", claim)),
-        ("roles.rbac.authorization.k8s.io", with(object("rbac.authorization.k8s.io/v1", "Role"), "rules", rules)),
+        ("services", with_field(object("v1", "Service"), "spec", json!({"ports": [{"port": 80}]}))),
+        ("persistentvolumeclaims", with_field(object("v1", "PersistentVolumeClaim"), "spec", claim)),
+        ("roles.rbac.authorization.k8s.io", with_field(object("rbac.authorization.k8s.io/v1", "Role"), "rules", rules)),
         (
             "rolebindings.rbac.authorization.k8s.io",
-            with(object("rbac.authorization.k8s.io/v1", "RoleBinding"), "roleRef", role),
+            with_field(object("rbac.authorization.k8s.io/v1", "RoleBinding"), "roleRef", role),
         ),
         (
             "networkpolicies.networking.k8s.io",
-            with(
+            with_field(
                 object("networking.k8s.io/v1", "NetworkPolicy"),
                 "spec",
                 json!({"podSelector": {"matchLabels": {"of": NAME}}}),
             ),
         ),
-        ("ingresses.networking.k8s.io", with(object("networking.k8s.io/v1", "Ingress"), "spec", backend())),
-        ("deployments.apps", with(object("apps/v1", "Deployment"), "spec", workload(json!({})))),
-        ("statefulsets.apps", with(object("apps/v1", "StatefulSet"), "spec", workload(json!({"serviceName": NAME})))),
-        ("cronjobs.batch", with(object("batch/v1", "CronJob"), "spec", cron_job)),
+        ("ingresses.networking.k8s.io", with_field(object("networking.k8s.io/v1", "Ingress"), "spec", backend())),
+        ("deployments.apps", with_field(object("apps/v1", "Deployment"), "spec", workload(json!({})))),
+        (
+            "statefulsets.apps",
+            with_field(object("apps/v1", "StatefulSet"), "spec", workload(json!({"serviceName": NAME}))),
+        ),
+        ("cronjobs.batch", with_field(object("batch/v1", "CronJob"), "spec", cron_job)),
     ]
 }
 
+/// Returns the spec of an Ingress with a default backend.
 fn backend() -> Value {
     json!({"defaultBackend": {"service": {"name": NAME, "port": {"number": 80}}}})
 }
 
-/// Returns the spec of a workload without Pods, whose selector matches no other object.
+/// Adds zero replicas, a selector that matches no other object, and a Pod template to the spec of a Deployment or StatefulSet.
 fn workload(mut spec: Value) -> Value {
     spec["replicas"] = json!(0);
     spec["selector"] = json!({"matchLabels": {"of": NAME}});
@@ -67,6 +72,7 @@ fn workload(mut spec: Value) -> Value {
     spec
 }
 
+/// Returns a Pod template with one container and a restart policy.
 fn pod_template(restart: &str) -> Value {
     let containers = json!([{"name": "one", "image": "example.com/one:1"}]);
     json!({"metadata": {"labels": {"of": NAME}}, "spec": {"containers": containers, "restartPolicy": restart}})
@@ -77,8 +83,9 @@ fn pod_template(restart: &str) -> Value {
 pub(super) struct ForeignObjects(Vec<Value>);
 
 impl ForeignObjects {
-    /// Creates an object of each kind that the role allows to change or delete, in each namespace of the footprint: one without
-    /// labels, and one with each of its sets of labels.
+    /// Creates foreign objects of each kind that the role of the program allows to change or delete, in each namespace of the footprint,
+    /// which has the namespaces and common labels of the program's objects: one object without labels, and one with each of the sets of
+    /// labels.
     pub(super) async fn create(&mut self, sandbox: &Sandbox, target: &Target) -> Result<(), Failure> {
         let manifests = &target.manifests;
         let footprint = target.footprint.get().cloned().unwrap_or_else(|| Footprint::of_samples(&manifests.samples));
@@ -104,7 +111,7 @@ impl ForeignObjects {
         Ok(())
     }
 
-    /// Replaces each object by its current state in the sandbox, before the program runs.
+    /// Stores the current state of each foreign object in the sandbox, with which [`Self::check`] compares it, before the program runs.
     pub(super) async fn refresh(&mut self, sandbox: &Sandbox, target: &Target) -> Result<(), Failure> {
         for object in &mut self.0 {
             let current = admin::get(sandbox, &object_path(object, &target.manifests.install)).await;
@@ -113,11 +120,10 @@ impl ForeignObjects {
         Ok(())
     }
 
-    /// Checks that all objects still exist unchanged.
+    /// Checks that all foreign objects still exist unchanged. `phase` names the phase of the run for the message.
     ///
     /// # Errors
-    /// If one of the objects was changed, deleted or recreated; the message has the writes of it in the log. Also if an object
-    /// can't be read.
+    /// If an object was changed, deleted or recreated; the message lists the writes to it in the log. Also if an object can't be read.
     pub(super) async fn check(
         &self,
         sandbox: &Sandbox,
@@ -144,7 +150,8 @@ impl ForeignObjects {
     }
 }
 
-/// Returns the writes of the phase to an object or to its whole collection, as the end of a message; empty if there are none.
+/// Returns the writes of the current phase to the object at a path, and the deletions of its whole collection, as the end of a message;
+/// empty if there are none.
 fn writes_to(log: &WriteLog, path: &str) -> String {
     let collection = path.rsplit_once('/').map_or(path, |(collection, _)| collection);
     let path_of = |call: &str| call.split(' ').nth(1).unwrap_or_default().to_owned();
@@ -155,7 +162,7 @@ fn writes_to(log: &WriteLog, path: &str) -> String {
     if calls.is_empty() { String::new() } else { format!(", by {}", calls.join(", ")) }
 }
 
-/// Returns the parts of an object that only its owner may change.
+/// Returns the parts of a foreign object that must not change: all except the status and the metadata that the server sets.
 fn content(object: &Value) -> Value {
     let metadata = &object["metadata"];
     let mut content = object.clone();

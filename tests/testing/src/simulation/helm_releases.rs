@@ -13,13 +13,14 @@ use serde_json::{Value, json};
 pub(super) struct HelmReleases(Arc<Mutex<BTreeMap<[String; 3], Vec<Value>>>>);
 
 impl HelmReleases {
-    /// Returns the program, for a process of an operator.
+    /// Returns the simulated `helm` program for a process of an operator. All such programs share the releases.
     pub(super) fn program(&self) -> HelmProgram {
         let releases = self.clone();
         HelmProgram::simulated(move |call| releases.run(call))
     }
 
-    /// Handles a command of Helm: `upgrade` adds a revision, `uninstall` removes the release, and the others show its last revision.
+    /// Executes a command of Helm: `upgrade` adds a revision of the release, `uninstall` removes the release, and `history` and `status`
+    /// return its last revision. Fails for any other command, and if there is no release to show.
     fn run(&self, call: &HelmCall<'_>) -> HelmOutput {
         let argument =
             |name: &str| call.arguments.iter().find_map(|argument| argument.strip_prefix(name)).unwrap_or_default();

@@ -7,8 +7,8 @@ use opgen_sandbox::fault::Faults;
 
 use super::write_log::WriteLog;
 
-/// Returns a client that sends each request as it is. Before a write, it adds the tree node that the annotation of the written object names
-/// to `writes`, and calls `observe` with the method, the path and the body.
+/// Returns a client that sends each request unchanged by `client`. Before a request other than a GET, it calls `observe` with the method,
+/// the path and the body. Before a POST, PUT or PATCH, it records in `writes` the tree node that an annotation of the written object names.
 pub(super) fn record_nodes(
     client: kube::Client,
     writes: WriteLog,
@@ -32,7 +32,7 @@ pub(super) fn record_nodes(
     kube::Client::new(service, namespace)
 }
 
-/// Returns an observer that adds the passes to the timeline.
+/// Returns an observer of reconcile passes that records the begin and the end of each pass in the timeline of the faults.
 pub(super) fn record_passes(faults: Faults) -> impl Fn(PassStart<'_>) -> OnPassEnd + Send + Sync + 'static {
     move |pass| {
         let (faults, kind) = (faults.clone(), pass.kind.full_name());
@@ -41,7 +41,7 @@ pub(super) fn record_passes(faults: Faults) -> impl Fn(PassStart<'_>) -> OnPassE
     }
 }
 
-/// Returns the object that a pass reconciles, for messages.
+/// Returns the kind, namespace and name of the object that a pass reconciles, for messages.
 pub(super) fn object_of(pass: PassStart<'_>) -> String {
     let namespace = pass.namespace.map(|namespace| format!("{namespace}/")).unwrap_or_default();
     format!("{} {namespace}{}", pass.kind.kind, pass.name)

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::object::text;
 
-/// The port of a Service without one.
+/// The port of a webhook whose `clientConfig.service` has no port.
 const DEFAULT_PORT: u64 = 443;
 
 /// Returns the URLs, without queries, of the installed mutating webhooks with the failure policy `Ignore`.
@@ -19,7 +19,7 @@ pub(super) fn optional_webhooks(installed: &[Value]) -> BTreeSet<String> {
         .collect()
 }
 
-/// Returns the URL of a `clientConfig`.
+/// Returns the URL, without its query, of the `clientConfig` of a webhook, which has a URL or names a Service.
 fn url(config: &Value) -> String {
     let service = &config["service"];
     if !service.is_object() {

@@ -22,7 +22,8 @@ thread_local! {
     static RECORDS: RefCell<Option<Vec<PanicRecord>>> = const { RefCell::new(None) };
 }
 
-/// Starts to record the panics of this thread, on which all tasks of a run execute.
+/// Starts to record the panics of this thread, on which all tasks of a run execute. The first call installs a panic hook, which passes the
+/// panics of threads that do not record on to the previous hook.
 pub(crate) fn start_recording() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -41,7 +42,7 @@ pub(crate) fn stop_recording() -> Vec<PanicRecord> {
     RECORDS.take().unwrap_or_default()
 }
 
-/// Calls a function, whose panic is not printed.
+/// Calls a function and returns its result. A panic is caught, and not printed.
 ///
 /// # Errors
 /// The message and the location of a panic.
@@ -55,9 +56,10 @@ pub(crate) fn catch_panic<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Adds the object and the tree node to the latest panic. The groups of a node report the same panic later; they change nothing.
+/// Adds the reconciled object and the tree node to the latest recorded panic, unless it has them: a panic is reported first for the
+/// innermost node, and then for each group around it.
 pub(crate) fn locate(object: &str, node: &str) {
-    // A thread that ends has dropped its records.
+    // Does nothing in a thread that ends, which has dropped its records.
     let _ = RECORDS.try_with(|records| {
         let mut records = records.try_borrow_mut().ok()?;
         let latest = records.as_mut()?.last_mut()?;
@@ -66,7 +68,7 @@ pub(crate) fn locate(object: &str, node: &str) {
     });
 }
 
-/// Returns the message of a panic.
+/// Returns the message in the payload of a panic, which is a text in most cases.
 pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".to_owned())

@@ -17,23 +17,26 @@ use super::{
     panic_hook,
 };
 
-/// For how many pauses a program makes nothing but the same reads until it counts as polling.
+/// For how many of its pauses, each its longest time between two calls, a program must only repeat reads to count as polling.
 const POLL_PAUSES: u32 = 6;
 
 /// How long a program may take to come to rest.
 const MAX_TIME_TO_REST: Duration = Duration::from_secs(4 * 3600);
 
 impl Cluster<'_> {
-    /// Runs the program until it is at rest, and restarts it after each stop. `phase` names what happened before, for messages and
-    /// the timeline.
+    /// Runs the program until it is at rest, that is, idle, and restarts it after each stop. `phase` names what happened before, for
+    /// messages and the timeline.
     ///
     /// # Errors
-    /// If it does not come to rest.
+    /// If the program does not become idle, or fails as in [`Self::rests_within`].
     pub(crate) async fn rest(&mut self, phase: &'static str) -> Result<(), Failure> {
         if self.rests_within(MAX_TIME_TO_REST, phase).await? { Ok(()) } else { Err(Failure::NotAtRest(phase)) }
     }
 
-    /// Runs the program for a limited time, checks the foreign objects, and returns whether it is at rest.
+    /// Runs the program until it is at rest, that is, idle, or until the time limit. Returns whether it is at rest.
+    ///
+    /// # Errors
+    /// If the program exits, writes or calls too often, or has changed an object of another client.
     pub(crate) async fn rests_within(&mut self, limit: Duration, phase: &'static str) -> Result<bool, Failure> {
         let is_at_rest = self.run_until_rest(limit, phase).await?;
         self.foreign_objects.check(&self.sandbox, self.target, &self.log, phase).await?;
@@ -41,12 +44,13 @@ impl Cluster<'_> {
         Ok(is_at_rest)
     }
 
-    /// Runs the program until it is at rest, which includes polling, and restarts it after each stop. Returns `false` if the
-    /// time limit is reached first.
+    /// Runs the program until it is at rest, and restarts it after each stop. It is at rest if it makes no calls but watches for a pause,
+    /// or only repeats reads (polls) for several pauses. Returns `false` if the time limit is reached first.
     ///
     /// # Errors
     /// If the process exits, or if a path is written or the server is called too often.
     async fn run_until_rest(&mut self, limit: Duration, phase: &'static str) -> Result<bool, Failure> {
+        // Restarts the period without calls, since something has just happened.
         self.faults.stir();
         self.faults.note(phase);
         self.log.begin_phase();
@@ -60,8 +64,9 @@ impl Cluster<'_> {
                 biased;
                 () = self.faults.stopped() => {
                     process.abort();
-                    // The result of an aborted task says nothing.
+                    // Waits until the task has ended; the result of an aborted task is of no interest.
                     let _ = process.await;
+                    // The fault plan has stopped a program that makes calls without end.
                     if self.faults.is_exhausted() {
                         return Err(Failure::NotAtRest(phase));
                     }
@@ -94,7 +99,8 @@ impl Cluster<'_> {
         }
     }
 
-    /// Spawns a new process of the program, with a client and buckets that inject the faults, and an observed environment.
+    /// Spawns a new process of the program, with a client and buckets that inject the faults, and an environment that records its passes
+    /// and panics and gives it the clients of other clusters, the clock and the random numbers of the run.
     fn spawn_process(&self) -> JoinHandle<Result<(), String>> {
         let (namespace, name) = (&self.target.namespace, &self.target.name);
         let client = self.sandbox.client_through(User::service_account(namespace, name, ""), &self.faults);
@@ -117,7 +123,8 @@ impl Cluster<'_> {
         })
     }
 
-    /// Returns the buckets with the faults of the current life of the program; `None` for a program without kinds in buckets.
+    /// Returns the buckets (key-value stores) of the run, with the faults of the process that starts, below the layer that the test puts
+    /// over them. `None` for a program without kinds in buckets.
     fn faulty_buckets(&self) -> Option<Arc<dyn OpenBuckets>> {
         if self.buckets.kinds().is_empty() {
             return None;
@@ -132,12 +139,12 @@ impl Cluster<'_> {
         })
     }
 
-    /// Stops the process of the program.
+    /// Stops the process of the program, if it runs, as a kill does; the next phase starts a new one.
     pub(crate) async fn stop(&mut self) {
         if let Some(process) = self.process.take() {
             self.faults.end();
             process.abort();
-            // The result of an aborted task says nothing.
+            // Waits until the task has ended; the result of an aborted task is of no interest.
             let _ = process.await;
         }
     }

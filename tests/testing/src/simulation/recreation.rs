@@ -28,8 +28,8 @@ pub(crate) struct Recreation {
     pub(crate) lost_data: bool,
 }
 
-/// Returns the children with different UIDs in two snapshots. This excludes the object that another client `deleted`, its
-/// dependents, and objects that the server does not allow to update.
+/// Returns the children that the program deleted and created again between two snapshots: their UIDs differ. Leaves out the object that
+/// another client `deleted`, dependents of deleted objects, and objects without data whose change the server does not allow as an update.
 pub(crate) async fn recreations(
     server_of: impl Fn(&Value) -> ApiServer,
     target: &Target,
@@ -41,10 +41,11 @@ pub(crate) async fn recreations(
     let mut recreations = Vec::new();
     for child in before.children(&target.name, &target.manifests.samples) {
         let old = &child.raw;
+        // The object of the same name with another UID, if the old one is gone.
         let Some(new) = now.find(old).filter(|new| deleted_uids.contains(uid(old)) && uid(new) != uid(old)) else {
             continue;
         };
-        // The garbage collector, or another client, deleted these.
+        // Such an object was deleted by the garbage collector or another client, and not by the program.
         if is_owned_by(old, &deleted_uids) || deleted.is_some_and(|deleted| uid(deleted) == uid(old)) {
             continue;
         }
@@ -56,8 +57,8 @@ pub(crate) async fn recreations(
     recreations
 }
 
-/// Returns whether the server allows the update that the program replaced by a recreation; the dry run goes from the new object
-/// back to the old one. A bucket has no dry runs, and no immutable fields.
+/// Returns whether the server would have allowed an update instead of a recreation: a dry run replaces the new object by the old one, and
+/// fails if an immutable field differs. Always `true` for an object in a bucket, which has neither dry runs nor immutable fields.
 async fn is_update_allowed(server: &ApiServer, target: &Target, old: &Value, new: &Value) -> bool {
     let path = object_path(new, &target.manifests.install);
     if server.is_in_bucket(&path) {
@@ -75,7 +76,7 @@ async fn is_update_allowed(server: &ApiServer, target: &Target, old: &Value, new
     admin::replace_dry_run(server, &path, &object).await.is_ok()
 }
 
-/// Returns the UIDs of the objects that no longer exist, and of the one that another client deleted.
+/// Returns the UIDs of the objects that only the snapshot `before` has, and of the object that another client `deleted`.
 fn deleted_uids<'a>(before: &'a Snapshot, now: &Snapshot, deleted: Option<&'a Value>) -> BTreeSet<&'a str> {
     let existing: BTreeSet<&str> = now.objects.values().map(|entry| uid(&entry.raw)).collect();
     let all = before.objects.values().map(|entry| uid(&entry.raw));

@@ -13,8 +13,9 @@ use super::{
 };
 
 impl RemoteClusters {
-    /// Returns a client for the cluster of a kubeconfig, whose calls pass through the faults; `None` for a cluster that is none of
-    /// these.
+    /// Returns a client for the simulated cluster of a kubeconfig, whose calls have the faults of the run. They fail while the connections
+    /// are interrupted and after the cluster has ended or been replaced, and get a 401 for a former token. `None` for a cluster that is not
+    /// simulated.
     pub(super) fn client(&self, config: &kube::Config, faults: &Faults) -> Option<kube::Client> {
         use secrecy::ExposeSecret as _;
         let host = config.cluster_url.host()?.to_owned();
@@ -29,10 +30,10 @@ impl RemoteClusters {
             let (host, token) = (host.clone(), token.clone());
             async move {
                 let known = clusters.lock().get(&host).map(|cluster| cluster.credentials);
-                // Another cluster at this address has another certificate.
+                // A cluster that has replaced the one of the kubeconfig has another certificate, so there is no TLS connection.
                 let is_same = known.is_some_and(|known| token.starts_with(&format!("{}-", known.cluster)));
                 if !is_same || clusters.connections.is_cut() {
-                    // The program is not at rest: it will try again.
+                    // The program will try again: restarts the period after which it counts as idle.
                     faults.stir();
                     return Err(ConnectionLost.into());
                 }
@@ -40,7 +41,7 @@ impl RemoteClusters {
                     faults.stir();
                     return Ok(unauthorized());
                 }
-                // A cut may happen just before a call, and then it ends the connection of this call.
+                // An interruption may begin during the call, and then ends its connection.
                 clusters.connections.carry(client.send(request)).await.inspect_err(|_| faults.stir())
             }
         });

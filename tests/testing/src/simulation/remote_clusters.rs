@@ -79,13 +79,14 @@ pub(super) struct KubeconfigSecret {
 }
 
 impl KubeconfigSecret {
+    /// Returns whether both Secrets, which may have different keys, are for one cluster: they have the same namespace and name.
     fn is_same_cluster(&self, other: &Self) -> bool {
         (&self.namespace, &self.name) == (&other.namespace, &other.name)
     }
 }
 
 impl RemoteCluster {
-    /// Returns the Secret with the kubeconfig of the cluster.
+    /// Returns the Secret with the kubeconfig of the cluster at `host`, under each key that a record has named.
     pub(super) fn secret_object(&self, host: &str) -> Value {
         let kubeconfig = self.credentials.kubeconfig(host);
         let data: BTreeMap<&String, &String> = self.keys.iter().map(|key| (key, &kubeconfig)).collect();
@@ -103,8 +104,9 @@ impl RemoteClusters {
         Self { seed, log, may_end, clusters: Arc::default(), connections: Connections::default() }
     }
 
-    /// Returns a client that starts a cluster for each record that it writes. `enclosing` is the host name of the cluster that it
-    /// writes to; `None` for that of the program.
+    /// Returns a client that watches for records of clusters: objects by which the operator names the Secret with the kubeconfig of another
+    /// cluster. It starts a sandbox for each record that it writes, and notes the deletion of records. `sandbox` is the cluster that it
+    /// calls, and `enclosing` the host name of that; `None` for the cluster of the program.
     pub(super) fn observe(&self, client: kube::Client, sandbox: &Sandbox, enclosing: Option<&str>) -> kube::Client {
         let (clusters, sandbox, enclosing) = (self.clone(), sandbox.clone(), enclosing.map(str::to_owned));
         record_nodes(client, self.log.clone(), move |method, path, body| {
@@ -120,8 +122,8 @@ impl RemoteClusters {
         })
     }
 
-    /// Returns the builder of a sandbox whose seed derives from a key: with the same seed, objects of two sandboxes would have the same
-    /// UID.
+    /// Returns the builder of a sandbox for a further cluster. Its seed derives from `key`, which must differ for each sandbox: objects in
+    /// sandboxes with equal seeds would have equal UIDs.
     pub(super) fn builder(&self, key: impl Hash) -> Builder {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
@@ -130,7 +132,8 @@ impl RemoteClusters {
         builder.audit(move |record| log.record(record))
     }
 
-    /// Starts the cluster of a Secret unless it runs, and creates the Secret next to the record.
+    /// Starts a sandbox as the cluster whose kubeconfig a record expects in a Secret, unless it runs, and creates the Secret a second later
+    /// in the cluster with the record, `enclosing`. `enclosing_host` is the host name of that; `None` for the cluster of the program.
     async fn start(
         self,
         enclosing: &Sandbox,
@@ -151,7 +154,7 @@ impl RemoteClusters {
                 secret,
                 ends_with_record,
                 is_record_deleted: false,
-                // Until the cluster is ready, no object in it counts.
+                // A snapshot has no objects of the cluster until it is ready.
                 base_version: u64::MAX,
                 keys: BTreeSet::new(),
             };
@@ -173,7 +176,8 @@ impl RemoteClusters {
         self.publish(&host).await;
     }
 
-    /// Writes the Secret of a cluster with its current credentials.
+    /// Writes the Secret with the kubeconfig of a cluster, with its current credentials, and repeats this some time until it succeeds. Does
+    /// nothing if the cluster has ended, or if a Secret of another client has the name.
     pub(super) async fn publish(&self, host: &str) {
         for _ in 0..MAX_RETRIES {
             let (enclosing, object) = {
@@ -182,7 +186,7 @@ impl RemoteClusters {
                 (cluster.enclosing.clone(), cluster.secret_object(host))
             };
             let path = object_path(&object, &[]);
-            // The program may create the Secret itself, or what it creates does.
+            // The program, or a controller of what it creates, may have created the Secret itself.
             if admin::get(&enclosing, &path).await.is_ok_and(|other| !is_kubeconfig(&other)) {
                 return;
             }
@@ -193,7 +197,7 @@ impl RemoteClusters {
         }
     }
 
-    /// Starts an empty cluster in place of one that has ended, if a record still names it.
+    /// Starts an empty cluster in place of one that has ended, with the same host name, if a record still names its Secret.
     pub(super) async fn start_again(&self, host: &str, ended: &RemoteCluster) {
         let objects = ended.enclosing.objects(0);
         let record = objects.iter().filter_map(secret_of_object);
@@ -204,12 +208,12 @@ impl RemoteClusters {
         self.clone().start(&ended.enclosing, enclosing_host, secret, ends_with_record).await;
     }
 
-    /// Returns whether the Secret of a cluster is at a path.
+    /// Returns whether a path is that of the Secret with the kubeconfig of a cluster.
     pub(crate) fn has_secret(&self, path: &str) -> bool {
         self.lock().iter().any(|(host, cluster)| object_path(&cluster.secret_object(host), &[]) == path)
     }
 
-    /// Notes that the program deletes an object, which may be a record.
+    /// Notes for each cluster whether the object at `path`, which the program deletes now, is a record (a ConfigMap) that names its Secret.
     fn note_deletion(&self, path: &str) {
         for cluster in self.lock().values_mut() {
             let objects = cluster.enclosing.objects(0);
@@ -220,7 +224,8 @@ impl RemoteClusters {
         }
     }
 
-    /// Ends the clusters that end with their last record, with the clusters in them.
+    /// Ends the clusters whose last record the program has deleted, if the record says that its cluster ends with it, and the clusters
+    /// nested in them. Does nothing in a run whose clusters must not end.
     fn end_unused(&self) {
         if !self.may_end {
             return;
@@ -237,7 +242,8 @@ impl RemoteClusters {
         clusters.retain(|host, _| !ended.iter().any(|ended| host == ended || is_inside(host, ended)));
     }
 
-    /// Returns the objects in all clusters that were created after the start of their cluster, each with the name of its cluster.
+    /// Returns the objects in all running clusters that were written after the start of their cluster, each with the host name of its
+    /// cluster.
     pub(super) fn objects(&self) -> Vec<Value> {
         self.end_unused();
         let clusters = self.lock();
@@ -261,27 +267,29 @@ impl RemoteClusters {
     }
 }
 
-/// Creates the namespace of a Secret in another cluster, as whatever makes the nested cluster does. Perhaps it exists.
+/// Creates the namespace for the Secret of a nested cluster, as the system that makes the nested cluster would. Ignores that it may exist.
 pub(super) async fn create_namespace(enclosing: &Sandbox, name: &str) {
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
     let _ = admin::create(enclosing, &namespace, &[]).await;
 }
 
-/// Returns whether a cluster is in another one, by their host names.
+/// Returns whether the cluster with the host name `host` is nested in the one with the host name `other`.
 pub(super) fn is_inside(host: &str, other: &str) -> bool {
     host.ends_with(&format!(".{other}"))
 }
 
-/// Returns whether an object is a Secret with a kubeconfig of such a cluster.
+/// Returns whether an object is a Secret with a kubeconfig that this simulation has created.
 pub(super) fn is_kubeconfig(object: &Value) -> bool {
     object["kind"] == "Secret" && object["metadata"]["labels"].get(LABEL).is_some()
 }
 
-/// Returns the Secret that a record names, and whether the cluster ends with the record; `None` for another object.
+/// Returns the Secret that a record, in the body of a request, names, and whether the cluster ends with the record; `None` for another
+/// object.
 fn secret_of_record(body: &[u8]) -> Option<(KubeconfigSecret, bool)> {
     secret_of_object(&serde_json::from_slice(body).ok()?)
 }
 
+/// Returns the same as [`secret_of_record`] for an object.
 fn secret_of_object(object: &Value) -> Option<(KubeconfigSecret, bool)> {
     let annotations = &object["metadata"]["annotations"];
     let secret = serde_json::from_str(annotations.get(CLUSTER_RECORD)?.as_str()?).ok()?;

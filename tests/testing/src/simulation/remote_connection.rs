@@ -49,7 +49,7 @@ impl Credentials {
         kubeconfig.to_string()
     }
 
-    /// Returns the number of the cluster, in base64.
+    /// Returns the number of the cluster in base64, as the content of its certificate.
     fn number(self) -> String {
         base64(&format!("{:03}", self.cluster))
     }
@@ -93,7 +93,7 @@ impl From<ConnectionLost> for kube::Error {
 }
 
 impl Connections {
-    /// Returns the credentials of a new cluster of a host. Those of its first cluster are the same in each run.
+    /// Returns the credentials of a new cluster at a host, which have the number of clusters that the host has had.
     pub(super) fn new_cluster(&self, host: &str) -> Credentials {
         let mut clusters = self.0.clusters.lock().unwrap_or_else(PoisonError::into_inner);
         let number = clusters.entry(host.to_owned()).or_default();
@@ -101,12 +101,13 @@ impl Connections {
         Credentials { cluster: *number, token: 0 }
     }
 
-    /// Ends all connections, and lets none work for a time.
+    /// Ends all connections at once, and makes new calls fail for a time.
     pub(super) fn cut(&self, time: Duration) {
         *self.0.cut_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + time);
         self.0.cut.notify_waiters();
     }
 
+    /// Returns whether the connections are interrupted at the moment.
     pub(super) fn is_cut(&self) -> bool {
         let until = *self.0.cut_until.lock().unwrap_or_else(PoisonError::into_inner);
         until.is_some_and(|until| Instant::now() < until)
@@ -118,8 +119,8 @@ pub(super) type ResponseBody =
     http_body_util::combinators::UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 
 impl Connections {
-    /// Returns the response to a call. If the connections are cut meanwhile, the response is lost, although the cluster may have processed
-    /// the call; if they are cut later, the body ends with an error.
+    /// Makes a call and returns its response. If the connections are cut meanwhile, fails, although the cluster may have processed the
+    /// call; if they are cut later, the body of the response ends with an error.
     ///
     /// # Errors
     /// If the connection is lost, or the call fails.
@@ -136,7 +137,7 @@ impl Connections {
     }
 }
 
-/// Returns a body that ends with an error when the connections are cut.
+/// Returns a body with the data of `body` that ends with an error when `cut` is notified: when the connections are cut.
 fn until_cut(body: Body, cut: Pin<Box<OwnedNotified>>) -> ResponseBody {
     let data = body.into_data_stream().map(|data| data.map(http_body::Frame::data).map_err(Into::into));
     let data = stream::unfold(Some((Box::pin(data), cut)), async |state| {

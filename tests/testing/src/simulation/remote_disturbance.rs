@@ -47,7 +47,8 @@ impl RemoteClusters {
         });
     }
 
-    /// Deletes all objects, except the Secrets with the kubeconfigs of nested clusters: whatever makes these keeps them.
+    /// Deletes all objects in all clusters, except the Secrets with the kubeconfigs of nested clusters, which the system that makes those
+    /// clusters would keep.
     async fn empty(&self) {
         let clusters: Vec<_> =
             self.lock().values().map(|cluster| (cluster.sandbox.clone(), cluster.base_version)).collect();
@@ -59,15 +60,15 @@ impl RemoteClusters {
         }
     }
 
-    /// Ends all clusters, and replaces those that are in no other one by empty clusters. The others start again when the program writes
-    /// their records into the new clusters.
+    /// Ends all clusters with their Secrets, and 20 seconds later starts empty clusters in place of the outer ones. A cluster nested in
+    /// another one starts again when the program writes its record, which names its Secret, into the new outer cluster.
     async fn replace(&self) {
         let ended = std::mem::take(&mut *self.lock());
         self.connections.cut(Duration::ZERO);
         let mut outer: Vec<(String, RemoteCluster)> = Vec::new();
         for (host, cluster) in ended {
             let secret = cluster.secret_object(&host);
-            // The record of a cluster that never became ready has no Secret.
+            // A cluster that is not ready yet has no Secret.
             let _ = admin::delete(&cluster.enclosing, &secret, &[], Propagation::Background).await;
             outer.push((host, cluster));
         }
@@ -82,8 +83,8 @@ impl RemoteClusters {
         });
     }
 
-    /// Restores all clusters from backups, whose next resourceVersions are `ahead` above those of the backups. Creates the Secrets with
-    /// the kubeconfigs of nested clusters again.
+    /// Replaces all clusters by ones restored from a backup, whose next resourceVersions are `ahead` above the one of the backup, and ends
+    /// all connections. Then creates the Secrets with the kubeconfigs of nested clusters again, which the backups may lack.
     async fn restore(&self, ahead: u64) {
         let nested: Vec<(String, Sandbox, String)> = {
             let mut clusters = self.lock();
@@ -96,6 +97,7 @@ impl RemoteClusters {
                 if let Some(sandbox) = restored.get(host) {
                     cluster.sandbox = sandbox.clone();
                 }
+                // The restored cluster that directly encloses this one has the longest host name.
                 let outer = restored.iter().filter(|(other, _)| is_inside(host, other));
                 if let Some((_, sandbox)) = outer.max_by_key(|(other, _)| other.len()) {
                     cluster.enclosing = sandbox.clone();
@@ -111,9 +113,9 @@ impl RemoteClusters {
         }
     }
 
-    /// Builds a sandbox from a backup of a cluster, taken when half of its writes since the start had been made. The next
-    /// resourceVersion is `ahead` versions above that of the backup; with 0, lost resourceVersions are given again. Returns `None` if the
-    /// cluster has just been started, or if its history does not reach back to the backup.
+    /// Builds a sandbox with the state that a cluster had after half of its writes since the start. The next resourceVersion is `ahead`
+    /// versions above that of this state; with 0, the lost resourceVersions are given again. Returns `None` if the cluster is not ready
+    /// yet, or if its history does not reach back to the state.
     fn restore_from_backup(&self, host: &str, cluster: &RemoteCluster, ahead: u64) -> Option<Sandbox> {
         let writes = cluster.sandbox.version().checked_sub(cluster.base_version)?;
         let version = cluster.base_version + writes / 2;

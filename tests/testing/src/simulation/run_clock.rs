@@ -5,7 +5,7 @@ use opgen::environment::Environment;
 use opgen_sandbox::fault::Faults;
 use tokio::time::Instant;
 
-/// The start time of a sandbox with a seed.
+/// The time at which the clock of each sandbox with a seed starts, in seconds since 1970.
 const START_TIME: i64 = 1_767_225_600;
 
 /// The wall clock of a run.
@@ -20,7 +20,8 @@ impl RunClock {
         Self { started: Instant::now() }
     }
 
-    /// Returns an environment with this clock, moved by the faults, and with random numbers.
+    /// Returns an environment for the program with the random numbers of `random` and this clock: the fixed start time, plus the time that
+    /// has elapsed on the paused clock, plus the seconds by which the faults have moved the program's clock.
     pub(super) fn environment(self, faults: &Faults, random: impl Fn() -> u64 + Send + Sync + 'static) -> Environment {
         let faults = faults.clone();
         let now = move || {

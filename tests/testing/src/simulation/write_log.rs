@@ -36,15 +36,16 @@ pub(crate) struct RepeatedWrite {
 const MIN_REPEATS: u64 = 5;
 
 impl RepeatedWrite {
-    /// Returns whether the server rejects the write, and will reject each repetition: no conflict, no missing permission, no
-    /// missing object.
+    /// Returns whether the server rejects the write as invalid, so that each repetition fails, too. A conflict, a missing permission and a
+    /// missing object don't count.
     pub(crate) fn is_invalid(&self) -> bool {
         matches!(self.code, 400 | 405 | 413 | 415 | 422)
     }
 
-    /// Returns whether the program repeats a write that is forbidden, or whose object already exists, or does not exist:
-    /// another client may resolve that, and the program itself cannot.
+    /// Returns whether the client repeats a write that is forbidden, or whose object already exists or does not exist. Only another client
+    /// can make such a write succeed.
     pub(crate) fn is_futile(&self) -> bool {
+        // `remove` is the deletion of an entry in a bucket.
         let is_deletion = self.call.starts_with("DELETE") || self.call.starts_with("remove");
         let is_rejected = match self.code {
             403 => true,
@@ -57,6 +58,7 @@ impl RepeatedWrite {
 }
 
 impl fmt::Display for RepeatedWrite {
+    /// Writes the client, the call with its tree node and count, and the last response.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { call, user, count, code, message, node } = self;
         let node = node.as_ref().map(|node| format!(" (node `{node}`)")).unwrap_or_default();
@@ -78,10 +80,10 @@ impl WriteLog {
         Self { phase: Arc::default(), nodes: Arc::default(), hot_loop: Arc::new(watch::channel(None).0) }
     }
 
-    /// Adds a write from the audit log, except dry runs.
+    /// Adds a call from the audit log of a sandbox if it is a write. Leaves out dry runs and the resources in [`UNCOUNTED`].
     pub(crate) fn record(&self, record: &Record) {
         let Some(method) = method_of(record.verb) else { return };
-        // A dry run changes nothing.
+        // A dry run stores nothing.
         if UNCOUNTED.contains(&record.resource.as_str()) || record.uri.contains("dryRun=") {
             return;
         }
@@ -89,12 +91,13 @@ impl WriteLog {
         self.add(format!("{method} {path}"), path, &record.user, record.code, record.message.clone());
     }
 
-    /// Adds a write to a bucket, such as `put units/shop.web`, with its outcome as an HTTP status code.
+    /// Adds a write to a bucket (a key-value store), such as `put units/shop.web`, with its result as an HTTP status code.
     pub(super) fn record_write(&self, call: String, user: &str, code: u16, message: String) {
         self.add(call, "", user, code, message);
     }
 
-    /// Adds a write. Reports a hot loop once the same write was repeated too often.
+    /// Counts a write with its last response and the tree node of `path`. If the same write was repeated more than [`MAX_WRITES`] times in
+    /// the phase, wakes [`Self::hot_loop`], unless a write has done so before.
     fn add(&self, call: String, path: &str, user: &str, code: u16, message: String) {
         let mut phase = self.phase();
         let write = phase.entry(call.clone()).or_insert_with(|| RepeatedWrite {
@@ -115,8 +118,10 @@ impl WriteLog {
         }
     }
 
-    /// Records the tree node of a path from the annotation in the body of a request.
+    /// Stores the tree node that the annotation in the body of a request names as the node of the object at a path. Does nothing without
+    /// it.
     pub(crate) fn record_node(&self, path: &str, content: &[u8]) {
+        // Most bodies lack the annotation: this search is cheaper than parsing them.
         if !content.windows(NODE.len()).any(|window| window == NODE.as_bytes()) {
             return;
         }
@@ -141,19 +146,21 @@ impl WriteLog {
         self.phase().values().cloned().collect()
     }
 
-    /// Waits until a path is written too often.
+    /// Waits until a client repeats a write too often, which is a hot loop, and returns the write.
     pub(crate) async fn hot_loop(&self) -> RepeatedWrite {
         let mut hot_loop = self.hot_loop.subscribe();
         loop {
             if let Some(write) = hot_loop.borrow_and_update().clone() {
                 return write;
             }
+            // The sender is dropped with the log: then no hot loop can be reported.
             if hot_loop.changed().await.is_err() {
                 std::future::pending::<()>().await;
             }
         }
     }
 
+    /// Locks the writes of the current phase, by call.
     fn phase(&self) -> MutexGuard<'_, BTreeMap<String, RepeatedWrite>> {
         self.phase.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -176,6 +183,7 @@ mod tests {
 
     use super::*;
 
+    /// Returns an audit record of a call, with an error message if the status code is one of an error.
     fn record(verb: &'static str, resource: &str, code: u16) -> Record {
         Record {
             verb,

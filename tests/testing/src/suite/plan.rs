@@ -32,8 +32,9 @@ pub(crate) struct Bounds {
 /// Every third seed injects all fault classes together; the others inject one class each.
 const ALL_CLASSES_INTERVAL: u64 = 3;
 
-/// Returns the schedules of a check: one for each call, child, variant or seed that it varies. None for the checks of the
-/// baseline and of the role, and for those that do not apply to the program.
+/// Returns the schedules (faults and changes of a run) of a check: one for each call, child, variant (edited form of the samples) or seed
+/// that the check varies. Returns no schedule for the checks of convergence and of the role, and for a check that does not apply to the
+/// program.
 pub(super) fn schedules(
     check: Check,
     target: &Target,
@@ -53,16 +54,16 @@ pub(super) fn schedules(
         Check::StaleList => (1..=baseline.calls).map(Schedule::stale_list).collect(),
         Check::Deletion => {
             let recreations = (0..=baseline.calls_to_create).map(Schedule::recreation_before);
-            let of_variants = (0..variants).map(Schedule::recreation_after);
-            deletions(target, baseline.calls_to_create).into_iter().chain(recreations).chain(of_variants).collect()
+            let from_variants = (0..variants).map(Schedule::recreation_after);
+            deletions(target, baseline.calls_to_create).into_iter().chain(recreations).chain(from_variants).collect()
         }
-        // The garbage collector waits for dependents; the other children are blocked one by one, as a blocked one may hide that
-        // another is not waited for.
+        // First all children are blocked, then each child without an owner reference alone: with all of them blocked, the program may wait
+        // for one child and not for another. The garbage collector waits for the children with owner references.
         Check::Finalizers => {
             let children = baseline.after_create.children(&target.name, samples).enumerate();
             let unowned = children.filter(|(_, child)| child.is_unowned() && !child.may_stay());
-            let alone = unowned.map(|(index, _)| Schedule::foreign_finalizers(index + 1));
-            std::iter::once(Schedule::foreign_finalizers(0)).chain(alone).collect()
+            let one_by_one = unowned.map(|(index, _)| Schedule::foreign_finalizers(index + 1));
+            std::iter::once(Schedule::foreign_finalizers(0)).chain(one_by_one).collect()
         }
         Check::Repair => (0..children)
             .flat_map(|index| [false, true].map(|hides_events| Schedule::child_deletion(index, hides_events)))
@@ -86,7 +87,7 @@ pub(super) fn schedules(
     }
 }
 
-/// Returns the check that runs a schedule. A schedule may fit several checks: the order of the arms decides.
+/// Returns the check to which a replayed schedule belongs, for its findings. If it fits several checks, the first arm that matches decides.
 pub(super) fn check_of(schedule: &Schedule) -> Check {
     match schedule {
         Schedule { idle: true, .. } => Check::SteadyState,
@@ -112,7 +113,8 @@ pub(super) fn check_of(schedule: &Schedule) -> Check {
     }
 }
 
-/// Returns each disturbance at rest, and one before each call. None for a program without objects in other clusters.
+/// Returns schedules with each disturbance of other clusters while the program is idle, and with one disturbance before each call, all in
+/// turn. Returns no schedule for a program without objects in other clusters.
 fn cluster_disturbances(baseline: &Baseline) -> Vec<Schedule> {
     let is_remote = |entry: &Entry| cluster_of(&entry.raw).is_some();
     if !baseline.after_create.objects.values().any(is_remote) {
@@ -125,8 +127,9 @@ fn cluster_disturbances(baseline: &Baseline) -> Vec<Schedule> {
     at_rest.into_iter().chain(before_a_call).collect()
 }
 
-/// Returns each disturbance of the buckets at rest, a removal of the samples before each call, and another disturbance before each call of
-/// their creation. Without samples in buckets only those of other objects, and none for a program without kinds in buckets.
+/// Returns schedules with disturbances of the buckets (key-value stores): each disturbance while the program is idle, one that removes the
+/// samples before each call, and one of the other disturbances before each call until the program is idle after the creation of the
+/// samples. Leaves out disturbances of samples if no sample is in a bucket, and returns no schedule for a program without kinds in buckets.
 fn bucket_disturbances(target: &Target, baseline: &Baseline) -> Vec<Schedule> {
     if StoredKind::all(&target.manifests.install).is_empty() {
         return Vec::new();
@@ -136,21 +139,22 @@ fn bucket_disturbances(target: &Target, baseline: &Baseline) -> Vec<Schedule> {
         StoreDisturbance::ALL.into_iter().filter(|disturbance| has_samples || !disturbance.needs_samples());
     let (removals, others): (Vec<_>, Vec<_>) = applicable.partition(|disturbance| disturbance.removes_samples());
     let at_rest = removals.iter().chain(&others).map(|disturbance| (0, *disturbance));
-    let removed = (1..=baseline.calls).zip(removals.iter().copied().cycle());
-    let disturbed = (1..=baseline.calls_to_create).zip(others.iter().copied().cycle());
-    let calls = at_rest.chain(removed).chain(disturbed);
-    calls.map(|(call, disturbance)| Schedule::bucket_disturbance(call, disturbance)).collect()
+    let removals_at_calls = (1..=baseline.calls).zip(removals.iter().copied().cycle());
+    let others_at_calls = (1..=baseline.calls_to_create).zip(others.iter().copied().cycle());
+    let all = at_rest.chain(removals_at_calls).chain(others_at_calls);
+    all.map(|(call, disturbance)| Schedule::bucket_disturbance(call, disturbance)).collect()
 }
 
-/// Returns whether a sample is in a bucket.
+/// Returns whether the kind of a sample is in a bucket, a key-value store.
 fn has_stored_samples(target: &Target) -> bool {
     let kinds = StoredKind::all(&target.manifests.install);
     target.manifests.samples.iter().any(|sample| kinds.iter().any(|kind| kind.is_kind_of(sample)))
 }
 
-/// Returns each event of each call to an external service, a write whose response is lost together with a change or a deletion of the
-/// samples before the next call, a loss before each such call, and each other event at rest. None for a program without such a
-/// service.
+/// Returns schedules with events of the external service: each event that concerns all things while the program is idle (an exhausted quota
+/// already before the samples are created), and each fault that a call to the service can have. For the calls until the program is idle
+/// after the creation of the samples, adds a loss of all things before the call, and for a write also a lost response with a deletion or a
+/// change of the samples before the next call. Returns no schedule for a program without such a service.
 fn service_events(target: &Target, baseline: &Baseline) -> Vec<Schedule> {
     let Some(service) = &target.service else { return Vec::new() };
     let mut schedules: Vec<_> = service.events().into_iter().map(|event| Schedule::service_event(0, event)).collect();
@@ -171,31 +175,33 @@ fn service_events(target: &Target, baseline: &Baseline) -> Vec<Schedule> {
     schedules
 }
 
-/// Returns whether a list of the program accepts any version.
+/// Returns whether a list in the timeline accepts any version (`resourceVersion=0`), so that the server may answer with an older state.
 fn accepts_stale_lists(timeline: &Timeline) -> bool {
     timeline.calls().any(|call| !call.is_watch() && call.takes_older())
 }
 
-/// Returns the stops before and after each call, each with the number of its call.
+/// Returns two stops of the process for each of the first `calls` calls, one before and one after it, each with the number of its call.
 fn stops(calls: u64) -> impl Iterator<Item = (u64, Fault)> {
     (1..=calls).flat_map(|call| [(call, Fault::StopBefore), (call, Fault::StopAfter)])
 }
 
-/// Returns pairs of stops: all, or `limit` of them taken evenly from all. The second stop comes 1 to `calls` calls after the first.
+/// Returns schedules with two stops of the process: all pairs, or `limit` of them taken evenly from all. The first stop comes after one of
+/// the first `calls` calls, and the second 1 to `calls` calls later, in turn after and before its call.
 fn stop_pairs(calls: u64, limit: usize) -> Vec<Schedule> {
     let all = calls * calls;
     let count = all.min(limit as u64);
     let pair = |index: u64| {
+        // The position of the pair in the list of all pairs, ordered by the first call.
         let at = index * all / count.max(1);
-        let (first, second) = (at / calls + 1, at % calls + 1);
+        let (first, distance) = (at / calls + 1, at % calls + 1);
         let fault = if index.is_multiple_of(2) { Fault::StopAfter } else { Fault::StopBefore };
-        Schedule::stops([(first, Fault::StopAfter), (first + second, fault)])
+        Schedule::stops([(first, Fault::StopAfter), (first + distance, fault)])
     };
     (0..count).map(pair).collect()
 }
 
-/// Returns a deletion before each call, with the propagation policies in turn, and deletions at rest. Samples in buckets have no
-/// propagation policy.
+/// Returns schedules with a deletion of the samples before each of the first `calls` calls, with the propagation policies in turn, and with
+/// deletions while the program is idle. If samples are in buckets, which know no propagation policy, returns only deletions before calls.
 fn deletions(target: &Target, calls: u64) -> Vec<Schedule> {
     if has_stored_samples(target) {
         return (1..=calls).map(Schedule::deletion_before).collect();
@@ -207,7 +213,8 @@ fn deletions(target: &Target, calls: u64) -> Vec<Schedule> {
     before_a_call.chain(at_rest).map(|(schedule, propagation)| schedule.with_propagation(propagation)).collect()
 }
 
-/// Returns an edit to each variant at rest, and a change to a variant before each call.
+/// Returns schedules that edit the samples to each variant (edited form) and back while the program is idle, and schedules that change them
+/// to a variant, all in turn, before each of the first `calls` calls.
 fn edits(calls: u64, variants: usize) -> Vec<Schedule> {
     let at_rest = (0..variants).map(Schedule::edit);
     let before_a_call = (1..=calls).filter(|_| variants > 0).map(|call| {
@@ -217,7 +224,8 @@ fn edits(calls: u64, variants: usize) -> Vec<Schedule> {
     at_rest.chain(before_a_call).collect()
 }
 
-/// Adds an edit of the samples, or a deletion of a child, to half of the schedules.
+/// Adds an edit of the samples to a quarter of the schedules, by their seeds, and the deletion of a child to another quarter. `variants` is
+/// the number of edited forms of the samples, and `children` the number of children.
 fn with_edit_or_deletion(mut schedule: Schedule, seed: u64, (variants, children): (usize, usize)) -> Schedule {
     let nth = |count: usize| usize::try_from(seed / 4).unwrap_or_default() % count;
     match seed % 4 {
@@ -228,7 +236,7 @@ fn with_edit_or_deletion(mut schedule: Schedule, seed: u64, (variants, children)
     schedule
 }
 
-/// Returns random faults of one class, or of all.
+/// Returns a schedule with random faults from a seed: of all classes for every third seed, and of one class, all in turn, for the others.
 fn random_schedule(seed: u64) -> Schedule {
     if seed.is_multiple_of(ALL_CLASSES_INTERVAL) {
         return Schedule::random_faults(seed, &FaultClass::ALL);
@@ -238,8 +246,8 @@ fn random_schedule(seed: u64) -> Schedule {
     Schedule::random_faults(seed, &[FaultClass::ALL[index]])
 }
 
-/// Returns an upgrade at rest, upgrades that stop the newer release after each of its calls until it is at rest, and some with
-/// random faults.
+/// Returns schedules with an upgrade from the older release: one without faults, one for each call of the newer release until it is idle,
+/// with a stop after the call, and one with random faults for every third seed. Runs the first of them to count these calls.
 fn upgrades(target: &Target, older: &Target, seeds: Range<u64>) -> Vec<Schedule> {
     let upgrade = |schedule: Schedule| Schedule { upgrade: true, ..schedule };
     let at_rest = upgrade(Schedule::default());
@@ -260,17 +268,18 @@ mod tests {
     #[test]
     fn few_pairs_are_taken_evenly_from_all() {
         assert_eq!(stop_pairs(3, 100).len(), 9);
-        let some: Vec<_> = stop_pairs(100, 4).iter().map(ToString::to_string).collect();
-        assert_eq!(some, ["after:1 after:2", "after:26 before:27", "after:51 after:52", "after:76 before:77"]);
+        let four: Vec<_> = stop_pairs(100, 4).iter().map(ToString::to_string).collect();
+        assert_eq!(four, ["after:1 after:2", "after:26 before:27", "after:51 after:52", "after:76 before:77"]);
     }
 
     #[test]
     fn each_class_has_a_seed() {
-        let alone: BTreeSet<String> = (0..34)
-            .map(random_schedule)
-            .filter(|c| c.to_string().contains('='))
-            .map(|c| c.to_string().split('=').nth(1).unwrap_or_default().to_owned())
+        // The text of a schedule with a single class ends with `=` and the name of the class.
+        let single_classes: BTreeSet<String> = (0..34)
+            .map(|seed| random_schedule(seed).to_string())
+            .filter(|text| text.contains('='))
+            .map(|text| text.split('=').nth(1).unwrap_or_default().to_owned())
             .collect();
-        assert_eq!(alone.len(), FaultClass::ALL.len());
+        assert_eq!(single_classes.len(), FaultClass::ALL.len());
     }
 }

@@ -23,8 +23,8 @@ use crate::{
 /// The number of runs of the program for its footprint and its baseline: one, and two.
 const BASELINE_RUNS: usize = 3;
 
-/// Runs the undisturbed program, checks that it converges, then runs the chosen checks and the check of the role, and reports
-/// their findings. If the undisturbed run fails, reports only that failure and missing permissions.
+/// Runs the program without faults, checks that it converges, then runs the chosen checks and reports their findings. `older` is an older
+/// release to upgrade from. If a run without faults fails, reports only this and missing permissions.
 pub(crate) fn run(target: &Target, older: Option<&Target>, checks: &BTreeSet<Check>, bounds: &Bounds) -> Report {
     let mut runner = Runner::new(target, older, bounds);
     let started = Instant::now();
@@ -55,7 +55,8 @@ pub(crate) fn run(target: &Target, older: Option<&Target>, checks: &BTreeSet<Che
     runner.report
 }
 
-/// Runs the undisturbed program and one schedule, and judges that run; the report shows its whole timeline.
+/// Runs the program without faults and then by one schedule, and reports the findings about the run of the schedule, with its whole
+/// timeline.
 pub(crate) fn replay(target: &Target, older: Option<&Target>, schedule: &Schedule) -> Report {
     let mut report = Report { program: target.name.clone(), whole: true, ..Report::default() };
     let started = Instant::now();
@@ -72,8 +73,8 @@ pub(crate) fn replay(target: &Target, older: Option<&Target>, schedule: &Schedul
     report
 }
 
-/// Runs a program twice without disturbances, with two seeds: what differs between the two results does not count as a difference in
-/// other runs. Runs its older release once.
+/// Creates the baseline with which other runs are compared. Runs a program twice without faults, with two seeds, since fields that differ
+/// between these runs are not compared in others; and its older release once.
 ///
 /// # Errors
 /// The finding, if a run fails, or if the program leaves objects behind or misuses an external service.
@@ -90,7 +91,7 @@ fn baseline(target: &Target, older: Option<&Target>) -> Result<Baseline, Box<Fin
     }
 }
 
-/// Runs a program without disturbances.
+/// Runs a program without faults, and returns the outcome.
 ///
 /// # Errors
 /// The finding, if the run fails or a task panics.
@@ -128,14 +129,15 @@ struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
+    /// Returns a runner with an empty report.
     fn new(target: &'a Target, older: Option<&'a Target>, bounds: &'a Bounds) -> Self {
         let report = Report { program: target.name.clone(), ..Report::default() };
         let (used, lacking) = (BTreeSet::new(), BTreeSet::new());
         Self { target, older, bounds, report, used, lacking, first_denied: None }
     }
 
-    /// Runs the schedules of a check in parallel, judges each run, and adds the findings, permissions and a summary to the
-    /// report.
+    /// Runs the schedules of a check in parallel, looks for problems in each run, and adds the findings and a summary to the report.
+    /// Collects the permissions that the runs used and lacked for the check of the role.
     fn run_check(&mut self, check: Check, schedules: &[Schedule], baseline: &Baseline) {
         let started = Instant::now();
         let (target, older) = (self.target, self.older);
@@ -165,11 +167,12 @@ impl<'a> Runner<'a> {
                 self.first_denied = Some((schedule.clone(), timeline));
             }
         }
+        // The comparison with new objects may have needed further runs.
         let runs = schedules.len() + baseline.fresh_runs() - fresh_runs_before;
         self.report.steps.push(CheckSummary { check, runs, took: started.elapsed() });
     }
 
-    /// Adds the permissions that an undisturbed run used and lacked.
+    /// Adds the permissions that a run without faults used and lacked, for the check of the role.
     fn add_permissions(&mut self, schedule: &Schedule, timeline: &Timeline) {
         let (used, lacking) = permission::used_and_lacking(timeline);
         if !lacking.is_empty() {
@@ -179,12 +182,12 @@ impl<'a> Runner<'a> {
         self.lacking.extend(lacking);
     }
 
-    /// Adds findings about the permissions that the role lacks, and after a trial with all checks about those that no run used.
-    /// Adds a summary without runs.
+    /// Adds findings about the permissions that the role lacks, and about the permissions that no run used if all checks have run. Adds a
+    /// summary of the check, which has no runs of its own.
     fn check_role(&mut self, checks: &BTreeSet<Check>) {
         let first_denied = self.first_denied.take();
         self.report.findings.extend(oracle::missing_permissions(&self.lacking, first_denied));
-        // A check that did not run may need the other permissions.
+        // A check that did not run may use the permissions that no run has used.
         if checks.len() == Check::ALL.len() {
             let needed = permission::controller_permissions(&self.target.manifests.install);
             let unused: Vec<_> = needed.difference(&self.used).collect();

@@ -15,9 +15,9 @@ const MAX_OUTAGES: usize = 20;
 /// Every n-th seed injects random faults.
 const SEED_INTERVAL: u64 = 3;
 
-/// Returns runs with a fault of one call, with an outage, and with random faults, half of which change the samples to a variant;
-/// with an older release also random faults after an upgrade. None without calls. A call is its number and whether it converts
-/// objects.
+/// Returns schedules with faults of the calls to webhooks: a fault of one call, an outage from a call on, and random faults for every third
+/// seed, half of them with an edit of the samples to one of `variants` edited forms. With an older release, adds upgrades with random
+/// faults. A call in `calls` has its number, and whether it converts objects. Returns no schedule without calls.
 pub(super) fn schedules(
     calls: &[(u64, bool)],
     seeds: Range<u64>,
@@ -32,8 +32,8 @@ pub(super) fn schedules(
     let at_calls = single.chain(outages).map(Schedule::webhooks);
     let seeds = || seeds.clone().filter(|seed| seed.is_multiple_of(SEED_INTERVAL));
     let random = seeds().map(|seed| {
-        let nth = usize::try_from(seed / SEED_INTERVAL).unwrap_or_default();
-        let edit = (variants > 0 && nth % 2 == 1).then(|| nth / 2 % variants);
+        let index = usize::try_from(seed / SEED_INTERVAL).unwrap_or_default();
+        let edit = (variants > 0 && index % 2 == 1).then(|| index / 2 % variants);
         Schedule { edit, ..Schedule::webhooks(WebhookSchedule::Random(seed)) }
     });
     let upgrades = seeds()
@@ -42,14 +42,15 @@ pub(super) fn schedules(
     at_calls.chain(random).chain(upgrades).collect()
 }
 
-/// Returns calls with their faults: each call with each fault, or a number of them, in which calls are taken evenly and have
-/// different faults in turn.
+/// Returns at most `limit` pairs of a call number and a fault. Takes up to `limit` calls evenly from all, and gives each of them another of
+/// its faults in each round, until all faults or the limit is reached. A call in `calls` has its number, and whether it converts objects.
 fn in_turn(calls: &[(u64, bool)], limit: usize) -> impl Iterator<Item = (u64, WebhookFault)> {
     let count = calls.len().min(limit);
     let calls: Vec<(u64, Vec<WebhookFault>)> = (0..count)
         .map(|index| calls[index * calls.len() / count])
         .map(|(number, is_conversion)| (number, faults(is_conversion)))
         .collect();
+    // In each round, each call has its next fault, and neighbouring calls have different ones.
     let rounds = 0..WebhookFault::ALL.len();
     let all = rounds.flat_map(move |round| {
         let in_round: Vec<(u64, WebhookFault)> = calls
@@ -63,7 +64,7 @@ fn in_turn(calls: &[(u64, bool)], limit: usize) -> impl Iterator<Item = (u64, We
     all.take(limit)
 }
 
-/// Returns the faults that a call can have.
+/// Returns the faults that a call to a webhook can have; some need a conversion.
 fn faults(is_conversion: bool) -> Vec<WebhookFault> {
     WebhookFault::ALL.into_iter().filter(|fault| is_conversion || !fault.needs_conversion()).collect()
 }
@@ -74,6 +75,7 @@ mod tests {
 
     use super::*;
 
+    /// Returns the text forms of the schedules for calls and nine seeds.
     fn planned(calls: &[(u64, bool)], variants: usize, has_older_release: bool) -> Vec<String> {
         schedules(calls, 0..9, variants, has_older_release).iter().map(ToString::to_string).collect()
     }
@@ -85,17 +87,18 @@ mod tests {
 
     #[test]
     fn each_call_has_each_of_its_faults() {
-        let words = ["refused", "timedOut", "serverError", "notJson", "otherRequest", "incomplete"];
-        let of_calls = |word: &str| words.iter().map(|fault| format!("{word}:4={fault}")).collect::<Vec<_>>();
+        let faults = ["refused", "timedOut", "serverError", "notJson", "otherRequest", "incomplete"];
+        // The schedules with each fault at call 4, either of this call alone or of an outage from it on.
+        let with_each_fault = |word: &str| faults.iter().map(|fault| format!("{word}:4={fault}")).collect::<Vec<_>>();
         let expected = [
-            of_calls("webhook"),
-            of_calls("outage"),
+            with_each_fault("webhook"),
+            with_each_fault("outage"),
             ["webhooks:0", "edit:0 webhooks:3", "webhooks:6"].map(str::to_owned).to_vec(),
         ];
         assert_eq!(planned(&[(4, false)], 1, false), expected.concat());
-        let of_conversion: Vec<_> = planned(&[(2, true)], 0, true);
+        let for_conversion: Vec<_> = planned(&[(2, true)], 0, true);
         for word in ["webhook:2=otherName", "outage:2=otherVersion", "webhooks:3", "upgrade:1 webhooks:6"] {
-            assert!(of_conversion.iter().any(|schedule| schedule == word), "{word}: {of_conversion:?}");
+            assert!(for_conversion.iter().any(|schedule| schedule == word), "{word}: {for_conversion:?}");
         }
     }
 

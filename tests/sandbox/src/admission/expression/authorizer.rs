@@ -34,7 +34,8 @@ impl CheckResults {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets the results of the checks that have none yet. Returns whether there were any.
+    /// Sets the results of the checks that have none yet. Returns whether there were any, so that the caller evaluates the expression
+    /// again.
     pub(super) fn resolve_pending(&self, allows: impl Fn(&AccessCheck) -> bool) -> bool {
         let mut results = self.lock();
         let mut resolved = false;
@@ -89,7 +90,8 @@ impl Authorizer {
         Value::Opaque(Arc::new(self))
     }
 
-    /// Returns the decision for the check with this verb. Records the check and fails if it has no result yet.
+    /// Returns the decision for the check with this verb. If the check has no result yet, records it and returns an error, which ends the
+    /// evaluation; the caller resolves the check and evaluates the expression again.
     fn evaluate(mut self, verb: &str) -> Result<Value, ExecutionError> {
         verb.clone_into(&mut self.check.verb);
         match *self.results.lock().entry(self.check).or_insert(None) {
@@ -99,9 +101,11 @@ impl Authorizer {
     }
 }
 
-/// Registers the methods of the authorizer and of its decisions.
+/// Registers the CEL methods of the authorizer, such as `authorizer.group(...).resource(...).check(...)`, and of its decisions, such as
+/// `allowed()`.
 pub(super) fn register(context: &mut Context<'_>) {
     type CelString = Arc<String>;
+    // Returns a CEL method that sets one attribute of the check and returns the authorizer, such as `group(...)`.
     let setter = |set: fn(&mut AccessCheck, &str)| {
         move |This(this): This<Value>, text: CelString| -> Result<Value, ExecutionError> {
             let mut authorizer = downcast_authorizer(&this)?;

@@ -29,7 +29,7 @@ pub(crate) struct Expression {
 }
 
 impl Expression {
-    /// Compiles an expression. Returns the error in the words of cel-go, as far as they are known.
+    /// Compiles an expression. Returns the error with the message of cel-go as far as it is known.
     pub(crate) fn compile(source: &str) -> Result<Self, String> {
         let parsed = Parser::default().enable_optional_syntax(true).parse(source);
         let parsed = parsed.map_err(|errors| format!("compilation failed: {}", errors.to_string().trim_end()))?;
@@ -43,7 +43,7 @@ impl Expression {
     }
 }
 
-/// Returns the message of an evaluation error in the words of cel-go.
+/// Returns the message of an evaluation error, as cel-go words it.
 pub(super) fn error_message(error: &ExecutionError) -> String {
     match error {
         ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),

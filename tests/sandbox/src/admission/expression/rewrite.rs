@@ -25,7 +25,8 @@ fn rewrite_all(trees: Vec<Expression>) -> Vec<Expression> {
     trees.into_iter().map(rewrite_tree).collect()
 }
 
-/// Rewrites one node of the syntax tree and everything below it, as the module documentation describes.
+/// Rewrites one node of the syntax tree and everything below it. A field selection becomes an index, `variables.a` and
+/// `authorizer.requestResource` become single names, and a struct becomes a map.
 fn rewrite_expr(expr: Expr) -> Expr {
     match expr {
         Expr::Select(select) if !select.test => {
@@ -40,6 +41,7 @@ fn rewrite_expr(expr: Expr) -> Expr {
             let args = vec![rewrite_tree(*select.operand), string_literal(&select.field)];
             Expr::Call(CallExpr { func_name: operators::INDEX.to_owned(), target: None, args })
         }
+        // A test `has(a.b)` stays a selection.
         Expr::Select(mut select) => {
             *select.operand = rewrite_tree(std::mem::take(&mut *select.operand));
             Expr::Select(select)
@@ -50,14 +52,14 @@ fn rewrite_expr(expr: Expr) -> Expr {
             Expr::Call(call)
         }
         Expr::Comprehension(mut loop_) => {
-            for part in [
+            for subtree in [
                 &mut loop_.iter_range,
                 &mut loop_.accu_init,
                 &mut loop_.loop_cond,
                 &mut loop_.loop_step,
                 &mut loop_.result,
             ] {
-                *part = rewrite_tree(std::mem::take(part));
+                *subtree = rewrite_tree(std::mem::take(subtree));
             }
             Expr::Comprehension(loop_)
         }
@@ -71,7 +73,7 @@ fn rewrite_expr(expr: Expr) -> Expr {
     }
 }
 
-/// Rewrites the fields of a struct, or the entries of a map, into a map.
+/// Returns a map with the rewritten fields of a struct, or with the rewritten entries of a map.
 fn rewrite_entries(entries: Vec<IdedEntryExpr>) -> Expr {
     let rewrite_entry = |entry: IdedEntryExpr| {
         let map_entry = match entry.expr {
@@ -96,7 +98,7 @@ fn string_literal(text: &str) -> Expression {
     Expression { id: 0, expr: Expr::Literal(LiteralValue::String(text.into())) }
 }
 
-/// Unescapes the name of a field: `a__dash__b` is `a-b`, `__namespace__` is `namespace`.
+/// Unescapes the name of a field as CEL for Kubernetes escapes it: `a__dash__b` is `a-b`, and the keyword `__namespace__` is `namespace`.
 fn unescape_field(field: &str) -> String {
     if let Some(word) = field.strip_prefix("__").and_then(|rest| rest.strip_suffix("__"))
         && !word.contains('_')

@@ -29,8 +29,8 @@ pub(crate) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// Creates the scope of a policy or webhook for a write. Objects have the version of the matched kind; `params` is
-    /// the parameter of the policy, `None` if it has none.
+    /// Creates the scope in which the expressions of a policy or webhook are evaluated for a write: the variables `object`, `oldObject`,
+    /// `request` and so on. The objects have the version of the matched kind. `params` is the parameter of a policy; `None` for a webhook.
     pub(crate) fn new(
         review: &'a Review<'a>,
         matched_kind: &MatchedKind,
@@ -66,6 +66,7 @@ impl<'a> Scope<'a> {
             context.set_variable_resolver(&variables);
             let result = expression.evaluate(&context);
             let review = self.review;
+            // An authorizer check without a result ends the evaluation. With the result of the check, the next round gets further.
             if self.results.resolve_pending(|check| authorizer::allows(review, check)) {
                 continue;
             }
@@ -73,7 +74,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Evaluates an expression to a boolean. Returns an error if the evaluation fails or has another result.
+    /// Evaluates an expression to a boolean. Returns an error message if the evaluation fails or the result is not a boolean.
     pub(crate) fn evaluate_bool(&self, expression: &Expression) -> Result<bool, String> {
         match self.evaluate(expression)? {
             Cel::Bool(truth) => Ok(truth),
@@ -106,8 +107,8 @@ impl LazyVariables<'_> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Evaluates a variable of the policy, which may use only the variables before it. Returns the message of the error
-    /// if it is not defined or its evaluation fails.
+    /// Evaluates a variable of the policy. Its expression may use only the variables before it. Returns an error message if the variable is
+    /// not defined or its evaluation fails.
     fn evaluate_variable(&self, name: &str) -> Result<Cel, String> {
         let variables = &self.scope.variables[..self.available];
         let position = variables.iter().position(|(variable, _)| variable == name);
@@ -130,6 +131,8 @@ impl LazyVariables<'_> {
 }
 
 impl VariableResolver for LazyVariables<'_> {
+    /// Returns the value of a policy variable, whose name in the rewritten expression starts with `variables.`, and caches it. Records the
+    /// error and returns `None` if the evaluation fails. Also returns `None` for other names.
     fn resolve(&self, variable: &str) -> Option<Cel> {
         let name = variable.strip_prefix(VARIABLE)?;
         let evaluated = self.evaluated.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
@@ -149,7 +152,8 @@ impl VariableResolver for LazyVariables<'_> {
     }
 }
 
-/// Returns the CEL variable `namespaceObject`: the Namespace of the request; null for a cluster-scoped object.
+/// Returns the value of the CEL variable `namespaceObject`: the Namespace of the request without `managedFields`; null for a cluster-scoped
+/// object.
 fn namespace_object(review: &Review<'_>) -> Cel {
     let request = review.request;
     if !request.kind.namespaced {
@@ -167,7 +171,7 @@ fn namespace_object(review: &Review<'_>) -> Cel {
     })
 }
 
-/// Returns the check of `authorizer.requestResource`: the resource of the request, without a verb.
+/// Returns the initial permission check of `authorizer.requestResource`: the resource and object of the request, still without a verb.
 fn request_resource_check(review: &Review<'_>) -> AccessCheck {
     let request = review.request;
     AccessCheck {

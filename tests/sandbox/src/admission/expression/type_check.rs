@@ -28,8 +28,8 @@ pub(crate) enum ResultType {
     Patches,
 }
 
-/// Compiles an expression and checks its names and the type of its result. Returns the first error in the words of
-/// kube-apiserver.
+/// Compiles an expression, and checks the names that it uses and the type of its result. Returns the message of kube-apiserver for the
+/// first error.
 pub(crate) fn check(source: &str, declared: &Declarations<'_>, expected: ResultType) -> Result<Expression, String> {
     let expression = Expression::compile(source)?;
     let mut type_check = ExpressionTypeCheck { declared, local: Vec::new(), errors: Vec::new() };
@@ -58,10 +58,12 @@ enum TypeError {
 }
 
 impl TypeError {
-    /// Returns the message with line and column, which are found by name because the parser does not report them.
+    /// Returns the message of kube-apiserver with line, column and a marker below the source. Finds the position by searching the name in
+    /// the source, because the parser does not report positions.
     fn message(&self, source: &str) -> String {
         let (message, offset) = match self {
             Self::Undeclared(name) => {
+                // The position of a struct name such as `Object.spec` in `Object.spec{...}` is its end.
                 let offset =
                     find_word(source, name).map(|offset| if name.contains('.') { offset + name.len() } else { offset });
                 (format!("undeclared reference to '{name}' (in container '')"), offset)
@@ -85,7 +87,7 @@ impl TypeError {
     }
 }
 
-/// Returns the first position of a name as a whole word; `None` if the source does not contain it.
+/// Returns the offset of the first occurrence of a name as a whole word; `None` if the source does not contain it.
 fn find_word(source: &str, name: &str) -> Option<usize> {
     let in_word = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
     source.match_indices(name).map(|(offset, _)| offset).find(|offset| {
@@ -129,7 +131,7 @@ impl ExpressionTypeCheck<'_> {
                 let outer = self.local.len();
                 self.local.extend([loop_.iter_var.clone(), loop_.accu_var.clone()]);
                 self.local.extend(loop_.iter_var2.clone());
-                [&loop_.loop_cond, &loop_.loop_step, &loop_.result].into_iter().for_each(|part| self.visit(part));
+                [&loop_.loop_cond, &loop_.loop_step, &loop_.result].into_iter().for_each(|subtree| self.visit(subtree));
                 self.local.truncate(outer);
             }
             Expr::List(list) => list.elements.iter().for_each(|element| self.visit(element)),
@@ -158,10 +160,11 @@ impl ExpressionTypeCheck<'_> {
         }
     }
 
-    /// Records an error for a name that is neither a declared variable, a variable of a comprehension, nor a CEL type.
+    /// Records an error for a name that is neither declared, nor a variable of an enclosing comprehension, nor a CEL type.
     fn check_name(&mut self, name: &str) {
         const TYPES: [&str; 12] =
             ["int", "uint", "double", "bool", "string", "bytes", "list", "map", "type", "null_type", "optional", "dyn"];
+        // The parser names the accumulators of its macros with `@`.
         let known = matches!(name, "object" | "oldObject" | "request" | "namespaceObject")
             || name == "params" && self.declared.params
             || name == "authorizer" && self.declared.authorizer
@@ -175,14 +178,14 @@ impl ExpressionTypeCheck<'_> {
     }
 }
 
-/// Returns whether a name is the namespace of a function library, as `sets` in `sets.contains(...)`.
+/// Returns whether a name is the prefix of a function library, such as `sets` in `sets.contains(...)`.
 fn is_namespace(name: &str) -> bool {
     const NAMESPACES: [&str; 11] =
         ["sets", "math", "lists", "strings", "base64", "format", "jsonpatch", "optional", "ip", "cidr", "url"];
     NAMESPACES.contains(&name)
 }
 
-/// Returns the type of an expression as CEL names it; `None` if it is not obvious from the syntax.
+/// Returns the name of the type of an expression in CEL; `None` if the type does not follow from the syntax alone.
 fn static_type(expr: &Expr) -> Option<String> {
     let named = |name: &str| Some(name.to_owned());
     match expr {

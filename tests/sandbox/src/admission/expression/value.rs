@@ -28,7 +28,7 @@ pub(crate) fn of_json(value: &Value) -> Cel {
     }
 }
 
-/// Converts a CEL value to JSON; `None` if JSON has no equivalent.
+/// Converts a CEL value to JSON; `None` for functions, opaque values and numbers that JSON can't represent.
 pub(crate) fn to_json(value: &Cel) -> Option<Value> {
     Some(match value {
         Cel::Null => Value::Null,

@@ -15,8 +15,8 @@ pub(super) fn merge_configuration(schema: &Schema, object: &Value, configuration
     Ok(new)
 }
 
-/// Merges a value of the configuration into a value of the object, by their schema. Returns an error for an atomic list
-/// or map, which a policy may not change.
+/// Merges a value of the apply configuration into the value `target` of the object, according to their schema. Returns an error for an
+/// atomic list or map, which a policy may not change.
 fn merge(schema: &Schema, target: &mut Value, configuration: &Value, path: &str) -> Result<(), String> {
     match (&schema.resolve().shape, configuration) {
         (Shape::Object(fields), Value::Object(configuration)) => merge_fields(fields, target, configuration, path),
@@ -77,7 +77,7 @@ const METADATA: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 /// The fields of the type, which schemas do not define.
 const TYPE_FIELDS: [&str; 2] = [".apiVersion", ".kind"];
 
-/// Merges the items of a list with the type `map`: each into the item with the same keys, or as a new item.
+/// Merges the items of a list with the type `map`. An item is merged into the existing item with the same keys, or appended as a new item.
 fn merge_map_list(
     schema: &Schema,
     keys: &[Box<str>],

@@ -7,7 +7,7 @@ use crate::{
     object,
 };
 
-/// The parts that both types of policies have.
+/// The fields that MutatingAdmissionPolicy and ValidatingAdmissionPolicy have in common.
 #[derive(Debug)]
 pub(crate) struct PolicyCommon {
     pub(super) name: String,
@@ -32,7 +32,7 @@ pub(crate) struct PolicyBinding {
 }
 
 impl PolicyCommon {
-    /// Parses the parts that both types of policies have. Omits a variable whose expression does not compile.
+    /// Parses the fields that both types of policies have. Omits a variable whose expression does not compile.
     pub(crate) fn parse(policy: &Value) -> Self {
         let spec = &policy["spec"];
         let list = |key: &str| spec[key].as_array().into_iter().flatten();

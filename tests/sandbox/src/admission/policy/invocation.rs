@@ -20,15 +20,15 @@ pub(super) struct PolicyInvocation<'a> {
     pub(super) params: Result<Value, String>,
 }
 
-/// Returns the bindings of a policy type, sorted by name.
+/// Returns all bindings of a type of policies (`group_resource`), sorted by name.
 pub(super) fn bindings(review: &Review<'_>, group_resource: &str) -> Vec<Arc<PolicyBinding>> {
     let server = review.request.server;
     let (_, items) = server.store.list(group_resource, None);
     items.iter().map(|item| server.admission.policies.bindings.get(item, PolicyBinding::parse)).collect()
 }
 
-/// Returns the invocations of a policy for a write, one for each matching binding and parameter. A binding whose
-/// parameters can't be found has one invocation with the reason.
+/// Returns the invocations of a policy for a write, one for each matching binding and parameter. A binding whose parameters cannot be found
+/// has one invocation, with an error instead of the parameter.
 pub(super) fn invocations<'a>(
     common: &PolicyCommon,
     bindings: &'a [Arc<PolicyBinding>],
@@ -59,7 +59,7 @@ pub(super) fn invocations<'a>(
     invocations
 }
 
-/// Returns whether the write is exempt: policies do not apply to policies and bindings.
+/// Returns whether admission policies skip the write, because it changes an admission policy, a binding or a webhook configuration.
 pub(super) fn is_exempt(review: &Review<'_>) -> bool {
     let kind = review.request.kind;
     kind.group == "admissionregistration.k8s.io" && kind.custom().is_none()

@@ -3,8 +3,7 @@
 use json_patch::{PatchErrorKind, PatchOperation};
 use serde_json::Value;
 
-/// Returns the object with the JSON patch applied. A failed `test` operation leaves the object unchanged, without an
-/// error.
+/// Returns the object with a JSON patch applied. A failed `test` operation discards the whole patch without an error.
 pub(super) fn apply(object: &Value, operations: &Value) -> Result<Value, String> {
     let operations: Vec<PatchOperation> =
         serde_json::from_value(operations.clone()).map_err(|error| format!("JSONPatch: {error}"))?;

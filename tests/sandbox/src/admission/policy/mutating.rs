@@ -24,8 +24,7 @@ const POLICIES: &str = "mutatingadmissionpolicies.admissionregistration.k8s.io";
 const BINDINGS: &str = "mutatingadmissionpolicybindings.admissionregistration.k8s.io";
 
 impl MutatingPolicy {
-    /// Returns the object with all mutations applied; `None` if the match conditions do not hold. Leaves `review`
-    /// unchanged.
+    /// Returns the object with all mutations of the policy applied; `None` if the match conditions do not hold. Leaves `review` unchanged.
     fn apply_mutations(
         &self,
         review: &mut Review<'_>,
@@ -40,6 +39,7 @@ impl MutatingPolicy {
         ))? {
             return Ok(None);
         }
+        // Each mutation sees the result of the previous one as the object of the review, which is restored afterwards.
         let original = review.object.clone();
         for mutation in &self.mutations {
             let result = mutation
@@ -57,8 +57,8 @@ impl MutatingPolicy {
 }
 
 impl Mutation {
-    /// Evaluates the expression, and returns the object after the mutation: merged with the result as a configuration,
-    /// or patched with it. The error is the message for the client.
+    /// Evaluates the expression of the mutation. Returns the object merged with the resulting apply configuration, or patched with the
+    /// resulting JSON patch. The error is the message for the client.
     fn apply(&self, scope: &Scope<'_>, review: &Review<'_>) -> Result<Value, String> {
         let (Self::Apply(expression) | Self::Patch(expression)) = self;
         let expression = expression.as_ref().map_err(Clone::clone)?;
@@ -113,6 +113,7 @@ pub(crate) fn mutate(review: &mut Review<'_>, reinvocation: &mut Reinvocation) -
             reinvocation.record_invocation(name, policy.reinvoke_if_needed, changed);
         }
     }
+    // The response has the message of the first error, and all messages as causes.
     let Some(first) = errors.first() else { return Ok(()) };
     let mut failure = review.forbidden("");
     failure.message.clone_from(first);

@@ -9,11 +9,11 @@ use crate::{admission::review::Review, call::selector::LabelSelector, object};
 const NOT_FOUND: &str =
     "failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction";
 
-/// Returns the parameters of a binding, one for each evaluation; a single null if the policy takes none. Returns an
-/// empty list if there are none and `parameterNotFoundAction` is `Allow`.
+/// Returns the parameters of a binding, one for each evaluation of the policy: a single null if the policy takes no parameters, and an
+/// empty list if no parameter exists and `parameterNotFoundAction` is `Allow`.
 ///
-/// Returns an error if the parameter kind is unknown, `paramRef.namespace` does not fit its scope, or no parameter
-/// exists.
+/// # Errors
+/// If the kind of the parameters is unknown, `paramRef.namespace` does not fit its scope, or no parameter exists.
 pub(super) fn find(common: &PolicyCommon, binding: &PolicyBinding, review: &Review<'_>) -> Result<Vec<Value>, String> {
     let (Some((api_version, kind)), Value::Object(reference)) = (&common.param_kind, &binding.param) else {
         return Ok(vec![Value::Null]);

@@ -11,7 +11,7 @@ use crate::{
     object,
 };
 
-/// Rejects a policy or a webhook configuration with invalid expressions. Skips a policy whose spec an update leaves
+/// Rejects an admission policy or a webhook configuration with invalid CEL expressions. Skips an update that leaves the spec of a policy
 /// unchanged.
 pub(crate) fn validate_expressions(review: &Review<'_>) -> Result<(), Failure> {
     let kind = review.request.kind;
@@ -29,7 +29,6 @@ pub(crate) fn validate_expressions(review: &Review<'_>) -> Result<(), Failure> {
     if !is_write || review.request.subresource.is_some() || !mutating && !validating {
         return Ok(());
     }
-    // The check depends only on the spec; an unchanged spec is not checked again.
     if review.old.as_ref().is_some_and(|old| old["spec"] == review.object["spec"]) {
         return Ok(());
     }
@@ -49,8 +48,8 @@ impl PolicyTypeCheck<'_> {
         self.spec[key].as_array().into_iter().flatten().enumerate()
     }
 
-    /// Returns the errors of the match conditions, variables, validations and mutations. The expressions after the
-    /// variables may use all of them; each variable may use those before it.
+    /// Returns the errors of the expressions in the match conditions, variables, validations and mutations. A variable may use the
+    /// variables before it; validations and mutations may use all variables, and match conditions none.
     fn causes(&self) -> Vec<Cause> {
         let mut causes = Vec::new();
         let params = self.spec["paramKind"].is_object();

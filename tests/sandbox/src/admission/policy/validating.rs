@@ -21,8 +21,7 @@ struct Denial {
 }
 
 impl ValidatingPolicy {
-    /// Returns the denials of the write by one invocation. An error counts as a denial unless `failurePolicy` is
-    /// `Ignore`.
+    /// Returns the denials of the write by one invocation of the policy. An error counts as a denial unless `failurePolicy` is `Ignore`.
     fn denials(&self, review: &Review<'_>, invocation: &PolicyInvocation<'_>) -> Vec<Denial> {
         let denials_of_error = |message: String| {
             if self.common.ignores_failure { Vec::new() } else { vec![Denial { message, reason: INVALID }] }
@@ -54,10 +53,11 @@ impl ValidatingPolicy {
 }
 
 impl Validation {
-    /// Returns the message of a denial: from `messageExpression`, else `message`, else the expression itself.
+    /// Returns the message of a denial: the result of `messageExpression`, or else `message`, or else the source of the expression.
     fn denial_message(&self, scope: &Scope<'_>) -> String {
         let evaluated = self.message_expression.as_ref().and_then(|expression| scope.evaluate_text(expression));
         let evaluated = evaluated.map(|evaluated| evaluated.trim().to_owned());
+        // As in kube-apiserver, an evaluated message must not be empty, have several lines or exceed 5 KiB.
         let usable = evaluated
             .filter(|evaluated| !evaluated.is_empty() && !evaluated.contains('\n') && evaluated.len() <= 5 * 1024);
         let source = self.expression.as_ref().map(|expression| expression.source.trim()).unwrap_or_default();

@@ -27,7 +27,7 @@ pub(super) enum CallError {
 }
 
 impl Hook {
-    /// Sends a write to the webhook and returns its response. `may_patch` is whether the webhook is a mutating one.
+    /// Sends a write to the webhook and returns the response. `may_patch` is `true` for a mutating webhook.
     pub(super) async fn call(
         &self,
         review: &Review<'_>,
@@ -103,8 +103,8 @@ impl Hook {
         })
     }
 
-    /// Returns the failure of a denied write, from the status that the webhook returned, in the words of
-    /// kube-apiserver.
+    /// Returns the failure of a denied write with the message, reason, code and details of the status that the webhook returned, worded as
+    /// by kube-apiserver.
     fn denial_failure(&self, status: &Value) -> Failure {
         let mut failure = Failure::bad_request("");
         let (message, reason) = (object::text(status, &["message"]), object::text(status, &["reason"]));
@@ -148,10 +148,10 @@ fn known_reason(reason: &str) -> &'static str {
     KNOWN.into_iter().find(|known| *known == reason).unwrap_or_default()
 }
 
-/// Returns the `AdmissionReview` to send, with the objects in the version that the rules match.
+/// Returns the `AdmissionReview` for the webhook, with the objects in the version that the rules match.
 ///
 /// # Errors
-/// Fails if the conversion to that version fails.
+/// If the conversion to this version fails.
 async fn admission_review(review: &Review<'_>, matched_kind: &MatchedKind, uid: &str) -> Result<Value, Failure> {
     let server = review.request.server;
     let mut request = review.admission_request(matched_kind);

@@ -16,8 +16,8 @@ use crate::{
     object,
 };
 
-/// Returns the webhooks of all configurations of a type, in call order. Omits webhooks without rules, which match
-/// nothing.
+/// Returns the webhooks of all configurations of a type (`group_resource`), in the order of the calls. Omits webhooks without rules, which
+/// match nothing.
 pub(super) fn hooks(review: &Review<'_>, group_resource: &str) -> Vec<Arc<Vec<Hook>>> {
     let server = review.request.server;
     let (_, items) = server.store.list(group_resource, None);
@@ -29,16 +29,16 @@ pub(super) fn hooks(review: &Review<'_>, group_resource: &str) -> Vec<Arc<Vec<Ho
     items.iter().map(|item| server.admission.webhooks.get(item, parse)).collect()
 }
 
-/// Returns whether the write is exempt from webhooks: a write to an admission configuration, because a webhook could
-/// block its own removal, or a `CONNECT`.
+/// Returns whether webhooks are not called for the write: for a `CONNECT`, and for a write to an admission configuration, because a webhook
+/// could otherwise block its own removal.
 pub(super) fn is_exempt(review: &Review<'_>) -> bool {
     let kind = review.request.kind;
     kind.group == "admissionregistration.k8s.io" && kind.custom().is_none() || review.operation == Operation::Connect
 }
 
 impl Hook {
-    /// Returns the matched kind if the webhook must be called; `None` if its rules or match conditions do not match.
-    /// Fails if a match condition fails and `failurePolicy` is not `Ignore`.
+    /// Returns the kind in the version that the rules match if the webhook must be called; `None` if its rules or match conditions do not
+    /// match. Returns an error if a match condition fails and `failurePolicy` is not `Ignore`.
     pub(super) fn matched_kind(&self, review: &Review<'_>) -> Result<Option<MatchedKind>, Failure> {
         let Some(matched_kind) = self.matching.matched_kind(review) else { return Ok(None) };
         if self.conditions.is_empty() {

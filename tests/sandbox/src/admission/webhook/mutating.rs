@@ -16,7 +16,8 @@ use crate::{
 
 const GROUP_RESOURCE: &str = "mutatingwebhookconfigurations.admissionregistration.k8s.io";
 
-/// Calls the matching mutating webhooks in order and changes the object. Fails with the first denial or failed call.
+/// Calls the matching mutating webhooks one after the other, each with the object that the previous one returned. Fails with the first
+/// denial or failed call.
 pub(crate) async fn mutate(review: &mut Review<'_>, reinvocation: &mut Reinvocation) -> Result<(), Failure> {
     let configurations = hooks(review, GROUP_RESOURCE);
     if configurations.is_empty() || is_exempt(review) {
@@ -33,12 +34,10 @@ pub(crate) async fn mutate(review: &mut Review<'_>, reinvocation: &mut Reinvocat
     Ok(())
 }
 
-/// Calls one webhook, adds its warnings to the review, and applies its patch. Returns whether the patch changed the
-/// object.
+/// Calls one webhook, adds its warnings to the review, and applies its patch to the object. Returns whether the patch changed the object.
 ///
 /// # Errors
-/// Fails if the webhook denies the write, can't be called (unless its policy ignores that), or returns a patch that
-/// can't be applied.
+/// If the webhook denies the write, can't be called (unless its `failurePolicy` is `Ignore`), or returns a patch that can't be applied.
 async fn call_hook(review: &mut Review<'_>, hook: &Hook, matched_kind: &MatchedKind) -> Result<bool, Failure> {
     let response = match hook.call(review, matched_kind, true).await {
         Ok(response) => response,
@@ -58,6 +57,7 @@ async fn call_hook(review: &mut Review<'_>, hook: &Hook, matched_kind: &MatchedK
         )));
     }
     let server = review.request.server;
+    // The patch refers to the version that the webhook received.
     let object = in_version(server, &matched_kind.kind, &review.object).await?;
     let object = apply_patch(&object, &patch).map_err(|why| internal_error(&why))?;
     let mut object = in_version(server, review.request.kind, &object).await?;

@@ -14,8 +14,8 @@ use crate::{
 
 const GROUP_RESOURCE: &str = "validatingwebhookconfigurations.admissionregistration.k8s.io";
 
-/// Calls all matching validating webhooks at the same time. Fails with the denial or failure of the first webhook in
-/// order that has one.
+/// Calls all matching validating webhooks at the same time. Fails with the denial or failed call of the first webhook, in the order of the
+/// configurations, that has either.
 pub(crate) async fn validate(review: &mut Review<'_>) -> Result<(), Failure> {
     let configurations = hooks(review, GROUP_RESOURCE);
     if configurations.is_empty() || is_exempt(review) {

@@ -5,10 +5,11 @@ use serde_json::Value;
 use super::error::internal_error;
 use crate::{failure::Failure, kind::Kind, server::Server, webhook::conversion};
 
-/// Returns a custom resource in the version of a kind, converted by webhook if the kind has one; other objects as they are.
+/// Returns a custom resource in the version of `kind`. Calls the conversion webhook if the definition names one, and otherwise changes only
+/// `apiVersion`. Returns other objects unchanged.
 ///
 /// # Errors
-/// Fails with a 500 error if the conversion fails, regardless of the failure policy.
+/// A 500 error if the conversion fails, regardless of the failure policy.
 pub(super) async fn in_version(server: &Server, kind: &Kind, object: &Value) -> Result<Value, Failure> {
     let (mut object, api_version) = (object.clone(), kind.api_version());
     let is_other = object.is_object() && object["apiVersion"] != api_version;

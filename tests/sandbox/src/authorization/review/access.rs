@@ -69,7 +69,7 @@ fn parts(review: &Value) -> ReviewParts<'_> {
     ReviewParts { spec, resource: part("resourceAttributes"), path: part("nonResourceAttributes") }
 }
 
-/// Returns the user that a review describes.
+/// Returns the user in the spec of a SubjectAccessReview, whose access is reviewed.
 fn subject(spec: &Value) -> User {
     let strings = |value: &Value| -> Vec<String> {
         value.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
@@ -83,11 +83,12 @@ fn subject(spec: &Value) -> User {
     }
 }
 
-/// Returns the first validation error of a review; `None` if it is valid. `is_self` is whether it is a
-/// SelfSubjectAccessReview.
+/// Returns the first validation error of an access review; `None` if the review is valid. `is_self` states whether the review is a
+/// SelfSubjectAccessReview, which needs no user.
 fn validate(request: ResourceRequest<'_>, review: &Value, is_self: bool) -> Option<Cause> {
     let ReviewParts { spec, resource, path } = parts(review);
     let shown = |attributes: &Value| json!({"Path": attributes["path"], "Verb": attributes["verb"]});
+    // Of the three kinds only LocalSubjectAccessReview is namespaced.
     let is_local = request.kind.namespaced;
     if let Some(path) = path.as_ref().filter(|_| is_local) {
         let why = "disallowed on this kind of request";
@@ -105,8 +106,8 @@ fn validate(request: ResourceRequest<'_>, review: &Value, is_self: bool) -> Opti
         }
         _ => {}
     }
-    let groups = spec["groups"].as_array().is_none_or(Vec::is_empty);
-    if !is_self && object::text(spec, &["user"]).is_empty() && groups {
+    let has_no_groups = spec["groups"].as_array().is_none_or(Vec::is_empty);
+    if !is_self && object::text(spec, &["user"]).is_empty() && has_no_groups {
         return Some(Cause::invalid("spec.user", &"".into(), "at least one of user or group must be specified"));
     }
     if let Some(metadata) = metadata.filter(|metadata| metadata.keys().any(|key| key != "managedFields")) {

@@ -18,7 +18,7 @@ pub(super) fn answer(request: ResourceRequest<'_>, review: &Value) -> Result<Val
     }
     let policy = request.server.policies.current(&request.server.store);
     let (rules, missing) = policy.rules_of(&request.call.user, namespace);
-    // The rules of `system:masters` come from the binding of that group.
+    // Members of `system:masters` need no exception: a ClusterRoleBinding of this group grants them everything.
     let (resource_rules, path_rules): (Vec<&PolicyRule>, Vec<&PolicyRule>) =
         rules.into_iter().partition(|rule| rule.paths.is_empty());
     let mut status = json!({
@@ -32,7 +32,7 @@ pub(super) fn answer(request: ResourceRequest<'_>, review: &Value) -> Result<Val
     Ok(json!({"spec": {}, "status": status}))
 }
 
-/// Returns a rule as a `ResourceRule`, without empty lists.
+/// Returns an RBAC rule as the `ResourceRule` of a SelfSubjectRulesReview; omits empty lists other than `verbs`.
 fn resource_rule(rule: &PolicyRule) -> Value {
     let mut fields = Map::new();
     fields.insert("verbs".into(), json!(rule.verbs));

@@ -10,7 +10,8 @@ pub(super) fn self_review(request: ResourceRequest<'_>) -> Value {
     json!({"metadata": {"creationTimestamp": created}, "status": {"userInfo": user_info(&request.call.user)}})
 }
 
-/// Sets the status of a TokenReview: the user of the token, or the error if it is invalid.
+/// Sets the status of a TokenReview: the user and the audiences of the token, or the error if the token is invalid. Returns a 400 error if
+/// the review has no token.
 pub(super) fn review_token(request: ResourceRequest<'_>, mut review: Value) -> Result<Value, Failure> {
     let token = object::text(&review, &["spec", "token"]);
     if token.is_empty() {
@@ -25,7 +26,7 @@ pub(super) fn review_token(request: ResourceRequest<'_>, mut review: Value) -> R
     Ok(review)
 }
 
-/// Returns the `UserInfo` of a user.
+/// Returns the `UserInfo` of a user without its empty fields.
 fn user_info(user: &User) -> Value {
     let mut info = Map::new();
     let mut put = |key: &str, value: Value| info.insert(key.to_owned(), value);

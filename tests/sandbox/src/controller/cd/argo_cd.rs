@@ -13,7 +13,7 @@ use super::{
 use crate::object;
 
 const APPLICATIONS: &str = "applications.argoproj.io";
-/// The finalizer that asks for the removal of what was deployed.
+/// The finalizer of an application whose deployed objects are deleted before it.
 const FINALIZER: &str = "resources-finalizer.argocd.argoproj.io";
 /// The name of the cluster of Argo CD.
 const OWN_CLUSTER: &str = "in-cluster";
@@ -38,6 +38,8 @@ impl Controller for ArgoCd {
         vec![(event.object.namespace.to_string(), event.object.name.to_string())]
     }
 
+    /// Reconciles an Argo CD Application: makes the next step of its sync and writes the status. For a deleted Application with the
+    /// finalizer, deletes the ConfigMap that stands for the deployed objects, and then removes the finalizer.
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let kind = client.served_kind(APPLICATIONS)?;
         let Some(application) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
@@ -45,7 +47,8 @@ impl Controller for ArgoCd {
             if !object::finalizers(&application).contains(&FINALIZER) {
                 return Ok(Action::AwaitChange);
             }
-            // Argo CD gives up what it deployed into a cluster that is not registered any more.
+            // Argo CD gives up the deployed objects in a cluster that is not registered any more. `remove` returns whether nothing is left
+            // to delete.
             if !is_registered(client, &application) || deployment::remove(client, &application, None).await? {
                 client.remove_finalizer(&kind, &application, FINALIZER).await?;
                 return Ok(Action::AwaitChange);
@@ -55,15 +58,15 @@ impl Controller for ArgoCd {
         let (status, is_done) = next_status(client, &application).await?;
         if status != application["status"] {
             let uid = object::uid(&application);
-            let patch = json!({"metadata": {"uid": uid}, "status": replacement(&application["status"], &status)});
+            let patch = json!({"metadata": {"uid": uid}, "status": status_patch(&application["status"], &status)});
             client.merge_patch(&kind, (namespace, name), "", &patch).await?;
         }
         Ok(if is_done { Action::AwaitChange } else { Action::RequeueAt(Instant::now() + STEP) })
     }
 }
 
-/// Returns a merge patch that replaces a status.
-fn replacement(old: &Value, new: &Value) -> Value {
+/// Returns a JSON merge patch that turns the status `old` into `new`: all fields of `new`, and null for the fields that only `old` has.
+fn status_patch(old: &Value, new: &Value) -> Value {
     let mut patch = new.clone();
     for (field, _) in old.as_object().into_iter().flatten() {
         if new[field].is_null() {
@@ -73,22 +76,24 @@ fn replacement(old: &Value, new: &Value) -> Value {
     patch
 }
 
-/// Returns whether the cluster of an application is that of Argo CD, or registered.
+/// Returns whether the destination cluster of an Application is the one in which Argo CD runs (`in-cluster`), or whether a cluster Secret
+/// in the namespace of the Application registers it by name.
 fn is_registered(client: &ControllerClient, application: &Value) -> bool {
     let cluster = object::text(&application["spec"], &["destination", "name"]);
     let Some(kind) = client.kind(SECRETS).filter(|_| cluster != OWN_CLUSTER) else { return true };
-    let is_cluster = |secret: &Value| {
+    let registers_cluster = |secret: &Value| {
         let has_name = secret["data"]["name"] == STANDARD.encode(cluster);
         has_name && object::labels(secret).any(|label| label == SECRET_TYPE)
     };
-    client.list(&kind, Some(object::namespace(application))).iter().any(is_cluster)
+    client.list(&kind, Some(object::namespace(application))).iter().any(registers_cluster)
 }
 
-/// Makes the next step of an application. Returns its status, and whether the application waits for a change.
+/// Makes the next step of an Application: compares it with its last sync, or deploys the ConfigMap that stands for its objects. Returns the
+/// new status, and whether the next reconcile waits for a change of the Application; otherwise it follows after `STEP`.
 async fn next_status(client: &ControllerClient, application: &Value) -> Result<(Value, bool), super::ApiError> {
     let (spec, status) = (&application["spec"], &application["status"]);
-    let compared = json!({"source": spec["source"], "destination": spec["destination"]});
-    let with = |sync: &str, health: &str| json!({"sync": {"status": sync, "comparedTo": compared}, "health": {"status": health}});
+    let comparison = json!({"source": spec["source"], "destination": spec["destination"]});
+    let status_of = |sync: &str, health: &str| json!({"sync": {"status": sync, "comparedTo": comparison}, "health": {"status": health}});
     let options = spec["syncPolicy"]["syncOptions"].as_array().into_iter().flatten();
     let release = object::text(spec, &["source", "helm", "releaseName"]);
     let deployment = Deployment {
@@ -105,27 +110,27 @@ async fn next_status(client: &ControllerClient, application: &Value) -> Result<(
         // A cluster may be registered later.
         return Ok((unknown, false));
     }
-    if status["sync"]["comparedTo"] != compared {
+    if status["sync"]["comparedTo"] != comparison {
         // The health is still that of the objects before the change.
         let health = status["health"]["status"].as_str().unwrap_or("Missing");
-        return Ok((with("OutOfSync", health), false));
+        return Ok((status_of("OutOfSync", health), false));
     }
     match deployment.deploy(client).await? {
         Deployed::NoNamespace => {
-            let mut failed = with("OutOfSync", "Missing");
+            let mut failed = status_of("OutOfSync", "Missing");
             let message = format!("namespaces \"{}\" not found", deployment.namespace);
             failed["operationState"] = json!({"phase": "Failed", "message": message});
             // A namespace may be created later.
             Ok((failed, false))
         }
-        Deployed::Changed => Ok((with("Synced", "Progressing"), false)),
+        Deployed::Changed => Ok((status_of("Synced", "Progressing"), false)),
         Deployed::Unchanged if spec["source"]["chart"] == DEGRADED_CHART => {
-            let mut degraded = with("Synced", "Degraded");
+            let mut degraded = status_of("Synced", "Degraded");
             let message = "Deployment exceeded its progress deadline";
             let health = json!({"status": "Degraded", "message": message});
             degraded["resources"] = json!([{"kind": "Deployment", "name": deployment.release, "health": health}]);
             Ok((degraded, true))
         }
-        Deployed::Unchanged => Ok((with("Synced", "Healthy"), true)),
+        Deployed::Unchanged => Ok((status_of("Synced", "Healthy"), true)),
     }
 }

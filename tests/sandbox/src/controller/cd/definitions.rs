@@ -41,6 +41,7 @@ impl Controller for Definitions {
         Vec::new()
     }
 
+    /// Creates the namespaces of Argo CD and Flux, and the CustomResourceDefinitions of all simulated CD systems, unless they exist.
     async fn reconcile(&mut self, client: &ControllerClient, (): &()) -> ReconcileResult {
         for name in NAMESPACES {
             create(client, "namespaces", json!({"metadata": {"name": name}})).await?;
@@ -61,7 +62,7 @@ async fn create(client: &ControllerClient, group_resource: &str, object: Value) 
     }
 }
 
-/// Returns the CustomResourceDefinition of a kind: any object is valid.
+/// Returns the CustomResourceDefinition of a kind, with a schema that accepts every `spec`, `status` and `operation`.
 fn to_object((group, version, kind, plural, has_status): Definition) -> Value {
     let subresources = if has_status { json!({"status": {}}) } else { json!({}) };
     let any = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});

@@ -43,7 +43,7 @@ fn instance(application: &Value) -> String {
 }
 
 impl Deployment<'_> {
-    /// Returns whether the ConfigMap has the wanted content, and no other exists.
+    /// Returns whether the application has deployed only one ConfigMap, with the wanted namespace, name and content.
     pub(super) fn is_current(&self, client: &ControllerClient) -> Result<bool, ApiError> {
         let (existing, content) = (deployed(client, self.application)?, self.content.to_string());
         let is_wanted = |map: &Value| {
@@ -54,7 +54,8 @@ impl Deployment<'_> {
         Ok(existing.len() == 1 && existing.iter().all(is_wanted))
     }
 
-    /// Writes the ConfigMap if it differs, and deletes those of an earlier release or namespace.
+    /// Writes the ConfigMap that stands for the objects of an application if it differs, and deletes ConfigMaps that the application
+    /// deployed with an earlier release name or namespace. Creates a missing namespace if `creates_namespace` is set.
     pub(super) async fn deploy(&self, client: &ControllerClient) -> Result<Deployed, ApiError> {
         let namespaces = client.served_kind(NAMESPACES)?;
         match client.get(&namespaces, "", self.namespace) {
@@ -85,9 +86,9 @@ impl Deployment<'_> {
     }
 }
 
-/// Deletes the ConfigMaps that an application deployed. Deletes also the ConfigMap of the release with this namespace and name, if there
-/// is one: Helm uninstalls a release by its name, even if another application has upgraded it since. Returns whether there was nothing
-/// left to delete.
+/// Deletes the ConfigMaps that an application deployed. Also deletes the deployed ConfigMap with the namespace and name in `release`: Helm
+/// uninstalls a release by its name, even if another application has upgraded it since. Returns `true` if there was nothing to delete;
+/// after `false` the caller tries again, which confirms the deletion.
 pub(super) async fn remove(
     client: &ControllerClient,
     application: &Value,
@@ -104,13 +105,14 @@ pub(super) async fn remove(
     Ok(existing.is_empty())
 }
 
-/// Returns the ConfigMaps that an application deployed.
+/// Returns the ConfigMaps that an application deployed: those whose instance label names the application.
 fn deployed(client: &ControllerClient, application: &Value) -> Result<Vec<Value>, ApiError> {
     let (maps, instance) = (client.served_kind(MAPS)?, instance(application));
     let has_label = |map: &Value| object::labels(map).any(|label| label == (INSTANCE_LABEL, instance.as_str()));
     Ok(client.list(&maps, None).into_iter().filter(has_label).collect())
 }
 
+/// Deletes a ConfigMap. Succeeds if the ConfigMap does not exist any more.
 async fn delete(client: &ControllerClient, map: &Value) -> Result<(), ApiError> {
     let maps = client.served_kind(MAPS)?;
     match client.delete(&maps, (object::namespace(map), object::name(map)), &json!({})).await {

@@ -40,7 +40,7 @@ pub(super) struct Sources;
 #[derive(Debug)]
 pub(super) struct Releases;
 
-/// Returns the key of an object of one of these group resources.
+/// Returns the key of the changed object if `resources` lists its group resource, which the key contains; otherwise no key.
 fn keys(resources: &'static [&'static str], group_resource: &str, event: &ChangeEvent) -> Vec<FluxKey> {
     let key = (event.object.namespace.to_string(), event.object.name.to_string());
     resources
@@ -62,6 +62,8 @@ impl Controller for Sources {
         keys(SOURCES, group_resource, event)
     }
 
+    /// Reconciles a Flux source (HelmRepository, OCIRepository or GitRepository): reports it as ready at once, without fetching anything,
+    /// or removes the finalizer if the source is being deleted.
     async fn reconcile(&mut self, client: &ControllerClient, (resource, key): &FluxKey) -> ReconcileResult {
         let Some((kind, source)) = get_with_finalizer(client, resource, key, FINALIZER).await? else {
             return Ok(Action::AwaitChange);
@@ -88,34 +90,37 @@ impl Controller for Releases {
         keys(RELEASES, group_resource, event)
     }
 
+    /// Reconciles a HelmRelease or a Kustomization: deploys the ConfigMap that stands for its objects, and reports the condition `Ready`,
+    /// or deletes the ConfigMap and then removes the finalizer if the object is being deleted.
     async fn reconcile(&mut self, client: &ControllerClient, (resource, key): &FluxKey) -> ReconcileResult {
         let Some((kind, release)) = get_with_finalizer(client, resource, key, FINALIZER).await? else {
             return Ok(Action::AwaitChange);
         };
-        let later = Action::RequeueAt(Instant::now() + STEP);
+        let retry = Action::RequeueAt(Instant::now() + STEP);
         if object::is_deleting(&release) {
             if !object::finalizers(&release).contains(&FINALIZER) {
                 return Ok(Action::AwaitChange);
             }
+            // Without the kubeconfig Flux can't reach the cluster of the objects, and retries until the Secret exists.
             if missing_kubeconfig(client, &release).is_some() {
-                return Ok(later);
+                return Ok(retry);
             }
-            // Helm uninstalls a release by its name. A kustomization has none.
+            // Helm uninstalls a release by its name. A Kustomization has no release.
             let release_name = (*resource == HELM_RELEASES).then(|| release_name(&release));
             let installed = release_name.as_deref().map(|name| (target_namespace(&release), name));
             if !deployment::remove(client, &release, installed).await? {
-                return Ok(later);
+                return Ok(retry);
             }
             client.remove_finalizer(&kind, &release, FINALIZER).await?;
             return Ok(Action::AwaitChange);
         }
         let ((status, reason, message), is_done) = deploy(client, resource, &release).await?;
         report(client, &kind, &release, &[("Ready", status, reason, &*message)], json!({})).await?;
-        Ok(if is_done { Action::AwaitChange } else { later })
+        Ok(if is_done { Action::AwaitChange } else { retry })
     }
 }
 
-/// Returns the Secret with the kubeconfig of a release, if it is named and does not exist.
+/// Returns the name of the kubeconfig Secret that a release refers to, if this Secret does not exist; `None` otherwise.
 fn missing_kubeconfig<'a>(client: &ControllerClient, release: &'a Value) -> Option<&'a str> {
     let name = object::text(&release["spec"], &["kubeConfig", "secretRef", "name"]);
     let secret = client.kind("secrets").and_then(|kind| client.get(&kind, object::namespace(release), name));
@@ -125,8 +130,8 @@ fn missing_kubeconfig<'a>(client: &ControllerClient, release: &'a Value) -> Opti
 /// The status, reason and message of the condition `Ready`.
 type Ready = (&'static str, &'static str, String);
 
-/// Returns the namespace into which a release or a kustomization is deployed: by default, its own. The manifests of a kustomization
-/// without `targetNamespace` keep the namespaces that they name; its own namespace stands for them, since no manifest is read.
+/// Returns the namespace into which a HelmRelease or a Kustomization is deployed: `targetNamespace`, or else its own namespace. In Flux the
+/// manifests of a Kustomization can name other namespaces; the simulation reads no manifests.
 fn target_namespace(release: &Value) -> &str {
     match object::text(release, &["spec", "targetNamespace"]) {
         "" => object::namespace(release),
@@ -134,8 +139,8 @@ fn target_namespace(release: &Value) -> &str {
     }
 }
 
-/// Returns the name of the Helm release of a `HelmRelease`. The default is `TARGETNAMESPACE-NAME`, and `NAME` without a
-/// `targetNamespace`. A name that is too long for Helm is shortened, and ends with its hash.
+/// Returns the name of the Helm release of a `HelmRelease`. The default is `TARGETNAMESPACE-NAME`, and `NAME` without a `targetNamespace`.
+/// Shortens a name that is too long for Helm, and appends the first digits of its SHA-256 hash.
 fn release_name(release: &Value) -> String {
     let spec = &release["spec"];
     let name = match (object::text(spec, &["releaseName"]), object::text(spec, &["targetNamespace"])) {
@@ -151,8 +156,8 @@ fn release_name(release: &Value) -> String {
     beginning.chain(['-']).chain(hash.chars().take(NAME_HASH)).collect()
 }
 
-/// Deploys a release or a kustomization, an object of the group resource. Returns its condition, and whether the next attempt waits for a
-/// change of the object.
+/// Deploys a HelmRelease or a Kustomization, whose group resource is `resource`. Returns the condition `Ready`, and whether the next
+/// attempt waits for a change of the object; otherwise it follows after `STEP`.
 async fn deploy(client: &ControllerClient, resource: &str, release: &Value) -> Result<(Ready, bool), ApiError> {
     let spec = &release["spec"];
     let Some(source) = source(client, release) else {
@@ -179,6 +184,7 @@ async fn deploy(client: &ControllerClient, resource: &str, release: &Value) -> R
             let message = format!("namespaces \"{}\" not found", deployment.namespace);
             (("False", "InstallFailed", message), false)
         }
+        // Flux waits until the objects are ready unless `disableWait` is set; those of the chart `degraded` never are.
         _ if spec["chart"]["spec"]["chart"] == DEGRADED_CHART && spec["install"]["disableWait"] != true => {
             (("False", "InstallFailed", "context deadline exceeded".to_owned()), true)
         }
@@ -187,9 +193,10 @@ async fn deploy(client: &ControllerClient, resource: &str, release: &Value) -> R
     })
 }
 
-/// Returns the source that a release or a kustomization names; `None` if it does not exist.
+/// Returns the source object to which a HelmRelease or a Kustomization refers; `None` if it does not exist.
 fn source(client: &ControllerClient, release: &Value) -> Option<Value> {
     let spec = &release["spec"];
+    // The three fields of HelmReleases and Kustomizations that can contain the reference.
     let candidates = [&spec["chartRef"], &spec["chart"]["spec"]["sourceRef"], &spec["sourceRef"]];
     let reference = candidates.into_iter().find(|reference| reference.is_object())?;
     let resource =
@@ -197,7 +204,7 @@ fn source(client: &ControllerClient, release: &Value) -> Option<Value> {
     client.get(&*client.kind(resource)?, object::namespace(release), object::text(reference, &["name"]))
 }
 
-/// Returns the status of the condition `Ready` for the current generation; empty if there is none.
+/// Returns the status of the condition `Ready`; empty if there is no such condition or the status was written for an older generation.
 fn ready(object: &Value) -> &str {
     if object["status"]["observedGeneration"] != object["metadata"]["generation"] {
         return "";

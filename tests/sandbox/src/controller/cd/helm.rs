@@ -37,6 +37,9 @@ impl Controller for HelmDeployments {
         vec![(event.object.namespace.to_string(), event.object.name.to_string())]
     }
 
+    /// Reconciles a HelmDeployment: deploys the ConfigMap that stands for the objects of the release, and reports the conditions
+    /// `Available` and `Ready`, or deletes the ConfigMap and then removes the finalizer if the object is being deleted. Does nothing if an
+    /// operator has installed the definition of the kind, because that operator deploys the releases itself.
     async fn reconcile(&mut self, client: &ControllerClient, key: &ObjectKey) -> ReconcileResult {
         let definition = client.get(&*client.served_kind(DEFINITIONS)?, "", DEPLOYMENTS).unwrap_or_default();
         if object::labels(&definition).any(|label| label == OPERATOR_LABEL) {
@@ -45,16 +48,18 @@ impl Controller for HelmDeployments {
         let Some((kind, release)) = get_with_finalizer(client, DEPLOYMENTS, key, FINALIZER).await? else {
             return Ok(Action::AwaitChange);
         };
-        let later = Action::RequeueAt(Instant::now() + STEP);
+        let retry = Action::RequeueAt(Instant::now() + STEP);
         if object::is_deleting(&release) {
             if !object::finalizers(&release).contains(&FINALIZER) {
                 return Ok(Action::AwaitChange);
             }
-            let name = |field: &str| object::text(&release, &["spec", field]);
-            // Without its kubeconfig, the cluster of a release is gone.
+            let spec_text = |field: &str| object::text(&release, &["spec", field]);
+            // A cluster without its kubeconfig Secret counts as deleted, together with the release.
             let is_gone = missing_kubeconfig(client, &release).is_some();
-            if !is_gone && !deployment::remove(client, &release, Some((name("namespace"), name("release")))).await? {
-                return Ok(later);
+            if !is_gone
+                && !deployment::remove(client, &release, Some((spec_text("namespace"), spec_text("release")))).await?
+            {
+                return Ok(retry);
             }
             client.remove_finalizer(&kind, &release, FINALIZER).await?;
             return Ok(Action::AwaitChange);
@@ -62,11 +67,11 @@ impl Controller for HelmDeployments {
         let ((available, ready, reason, message), is_done) = deploy(client, &release).await?;
         let conditions = [("Available", available, reason, &*message), ("Ready", ready, reason, &*message)];
         report(client, &kind, &release, &conditions, json!({})).await?;
-        Ok(if is_done { Action::AwaitChange } else { later })
+        Ok(if is_done { Action::AwaitChange } else { retry })
     }
 }
 
-/// Returns the Secret with the kubeconfig of a release, if it is named and does not exist.
+/// Returns the name of the kubeconfig Secret that a release refers to, if this Secret does not exist; `None` otherwise.
 fn missing_kubeconfig<'a>(client: &ControllerClient, release: &'a Value) -> Option<&'a str> {
     let name = object::text(&release["spec"], &["kubeconfig", "name"]);
     let secret = client.kind("secrets").and_then(|kind| client.get(&kind, object::namespace(release), name));
@@ -76,7 +81,8 @@ fn missing_kubeconfig<'a>(client: &ControllerClient, release: &'a Value) -> Opti
 /// The statuses of the conditions `Available` and `Ready`, and their reason and message.
 type HelmOutcome = (&'static str, &'static str, &'static str, String);
 
-/// Deploys a release. Returns its conditions, and whether the next attempt waits for a change of the object.
+/// Deploys the release of a HelmDeployment. Returns its conditions, and whether the next attempt waits for a change of the object;
+/// otherwise it follows after `STEP`.
 async fn deploy(client: &ControllerClient, release: &Value) -> Result<(HelmOutcome, bool), ApiError> {
     let spec = &release["spec"];
     if let Some(kubeconfig) = missing_kubeconfig(client, release) {
@@ -98,6 +104,7 @@ async fn deploy(client: &ControllerClient, release: &Value) -> Result<(HelmOutco
             let message = format!("helm upgrade: namespaces \"{}\" not found", deployment.namespace);
             (("False", "False", "HelmFailed", message), false)
         }
+        // The objects of the chart `degraded` never get ready, which is a failure unless `allowDegraded` is set.
         _ if spec["chart"] == DEGRADED_CHART && spec["allowDegraded"] != true => {
             let message = format!("Deployment {}: its progress deadline is exceeded", deployment.release);
             (("False", "Unknown", "Degraded", message), true)

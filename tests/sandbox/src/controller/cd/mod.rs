@@ -20,7 +20,7 @@ use super::{
 };
 use crate::server::Server;
 
-/// Starts the simulated CD systems.
+/// Starts the controllers that simulate Argo CD, Flux and an operator for Helm charts.
 pub(super) fn start(all: &mut Controllers, server: &Arc<Server>) {
     all.add(server, "cd-definitions", definitions::Definitions);
     all.add_as(ControllerClient::component(server, "argocd", "argocd-application-controller"), argo_cd::ArgoCd);

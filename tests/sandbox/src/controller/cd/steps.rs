@@ -11,8 +11,8 @@ use crate::{kind::Kind, object};
 /// The type, status, reason and message of a condition.
 type CdCondition<'a> = (&'a str, &'a str, &'a str, &'a str);
 
-/// Returns an object and its kind, if it has the finalizer or is being deleted. If an object has no finalizer yet, adds it and returns
-/// `None`: the change is an event, which reconciles the object again. Also `None` if the object does not exist.
+/// Returns an object and its kind if the object has the finalizer or is being deleted. Otherwise adds the finalizer and returns `None`: the
+/// event of this write reconciles the object again. Also returns `None` if the object does not exist.
 pub(super) async fn get_with_finalizer(
     client: &ControllerClient,
     resource: &str,
@@ -33,8 +33,8 @@ pub(super) async fn get_with_finalizer(
     Ok(None)
 }
 
-/// Replaces the status of an object by `extra`, the conditions and the observed generation, unless it is the same already. A condition
-/// whose status did not change keeps its transition time.
+/// Writes `extra`, the conditions and the observed generation into the status of an object, unless the status is equal to them already. A
+/// condition whose status did not change keeps its transition time.
 pub(super) async fn report(
     client: &ControllerClient,
     kind: &Kind,

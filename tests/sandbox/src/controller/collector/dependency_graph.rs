@@ -25,7 +25,7 @@ pub(super) struct DependencyGraph {
 }
 
 impl ObjectIdentity {
-    /// Returns the identity of a stored object.
+    /// Returns the identity of a stored object: its group resource, namespace and name.
     pub(super) fn new(group_resource: &str, object: &Stored) -> Self {
         Self {
             group_resource: group_resource.to_owned(),
@@ -41,15 +41,15 @@ impl DependencyGraph {
         self.dependents.get(uid).into_iter().flatten()
     }
 
-    /// Updates the graph after a change, and returns the objects to reconcile: the changed object if it has owners or
-    /// is terminating, its dependents if it is deleted or terminating, and its terminating owners.
+    /// Updates the graph after a change of an object, and returns the objects to reconcile: the changed object if it has owners or is
+    /// terminating, its dependents if it is deleted or terminating, and its terminating owners.
     pub(super) fn update(&mut self, identity: &ObjectIdentity, event: &ChangeEvent) -> Vec<ObjectIdentity> {
         let mut affected = Vec::new();
-        let before = event.before.as_deref().map(|before| &*before.owners).unwrap_or_default();
-        let now = if event.deleted { &[][..] } else { &*event.object.owners };
-        self.set_owners(identity, before, now);
+        let owners_before = event.before.as_deref().map(|before| &*before.owners).unwrap_or_default();
+        let owners = if event.deleted { &[][..] } else { &*event.object.owners };
+        self.set_owners(identity, owners_before, owners);
         // Owners may wait until a dependent is gone or no longer blocks their deletion.
-        affected.extend(before.iter().chain(now).filter_map(|uid| self.terminating.get(uid).cloned()));
+        affected.extend(owners_before.iter().chain(owners).filter_map(|uid| self.terminating.get(uid).cloned()));
         let uid = &event.object.uid;
         if event.deleted {
             self.terminating.remove(uid);
@@ -61,13 +61,14 @@ impl DependencyGraph {
             // Dependents come first: the owner waits for them.
             affected.extend(self.dependents(uid).cloned());
             affected.push(identity.clone());
-        } else if !now.is_empty() {
+        } else if !owners.is_empty() {
             affected.push(identity.clone());
         }
         affected
     }
 
-    /// Moves a dependent from the owners that it had before to its current owners.
+    /// Updates the dependents of each owner after a change of a dependent: removes it from owners that it no longer has, and adds it to its
+    /// current owners.
     fn set_owners(&mut self, identity: &ObjectIdentity, before: &[Arc<str>], now: &[Arc<str>]) {
         for uid in before.iter().filter(|uid| !now.contains(uid)) {
             if let Some(dependents) = self.dependents.get_mut(uid) {

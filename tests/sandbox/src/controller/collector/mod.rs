@@ -49,6 +49,7 @@ impl Controller for Collector {
         self.graph.update(&identity, event)
     }
 
+    /// Deletes an object whose owners no longer exist, or finishes the foreground or orphan deletion of a terminating object.
     async fn reconcile(&mut self, client: &ControllerClient, identity: &ObjectIdentity) -> ReconcileResult {
         let Some(kind) = client.kind(&identity.group_resource) else { return Ok(Action::AwaitChange) };
         let Some(stored) = client.server.store.get(&identity.group_resource, &identity.namespace, &identity.name)
@@ -79,7 +80,7 @@ impl Candidate<'_> {
         self.stored.object(&self.kind)
     }
 
-    /// Patches the metadata of the object, on condition that its version is still the one read.
+    /// Patches the metadata of the object, on condition that the object has not changed since it was read.
     async fn change_metadata(&self, mut metadata: Value) -> Result<Value, ApiError> {
         metadata["uid"] = (*self.stored.uid).into();
         metadata["resourceVersion"] = self.stored.version.to_string().into();
@@ -87,7 +88,7 @@ impl Candidate<'_> {
         self.client.merge_patch(&self.kind, key, "", &json!({"metadata": metadata})).await
     }
 
-    /// Deletes the object with a propagation policy, on condition that its uid and version are still the ones read.
+    /// Deletes the object with a propagation policy, on condition that the object has not changed since it was read.
     async fn delete(&self, propagation: &str) -> Result<Value, ApiError> {
         let key = (self.identity.namespace.as_str(), self.identity.name.as_str());
         let preconditions = json!({"uid": *self.stored.uid, "resourceVersion": self.stored.version.to_string()});
@@ -102,7 +103,7 @@ impl Candidate<'_> {
         self.client.remove_finalizer(&self.kind, &self.object(), finalizer).await
     }
 
-    /// Removes the references to the owners with these uids.
+    /// Removes the owner references with these uids from the object.
     async fn remove_owners(&self, uids: &[&str]) -> Result<Value, ApiError> {
         let mut object = self.object();
         let owners = object["metadata"]["ownerReferences"].take();
@@ -117,8 +118,8 @@ impl Candidate<'_> {
 }
 
 impl Collector {
-    /// Handles a terminating object with the finalizer `foregroundDeletion` or `orphan`: removes the finalizer once no
-    /// dependent blocks the deletion, or once all dependents are orphaned.
+    /// Handles a terminating object. Removes the finalizer `foregroundDeletion` once no dependent blocks the deletion. For the finalizer
+    /// `orphan`, removes the owner references to the object from its dependents, and then the finalizer.
     async fn process_terminating(&mut self, item: &Candidate<'_>) -> ReconcileResult {
         let object = item.object();
         let finalizers = object::finalizers(&object);
@@ -156,18 +157,19 @@ impl Collector {
         }
         let owner_states: Vec<(&Owner, OwnerState)> =
             owners.iter().map(|owner| (owner, owner_state(item, owner))).collect();
-        let any = |wanted: OwnerState| owner_states.iter().any(|(_, state)| *state == wanted);
-        if any(OwnerState::Unknown) {
+        let has_owner_that_is = |wanted: OwnerState| owner_states.iter().any(|(_, state)| *state == wanted);
+        if has_owner_that_is(OwnerState::Unknown) {
             return match owner_states
                 .iter()
                 .find(|(owner, state)| *state == OwnerState::Unknown && !is_served(item, owner))
             {
-                // The kind may be served later.
+                // The error retries the reconcile, since the kind may be served later.
                 Some((owner, _)) => Err(no_kind_match(owner)),
+                // A cluster-scoped dependent has a namespaced owner, which can never be found.
                 None => Ok(Action::AwaitChange),
             };
         }
-        if any(OwnerState::Exists) {
+        if has_owner_that_is(OwnerState::Exists) {
             let obsolete: Vec<&str> = owner_states
                 .iter()
                 .filter(|(_, state)| *state != OwnerState::Exists)
@@ -178,7 +180,8 @@ impl Collector {
             }
             return Ok(Action::AwaitChange);
         }
-        let propagation = if any(OwnerState::AwaitsDependents) && !self.dependents(item).is_empty() {
+        // An owner in foreground deletion waits for this object, which therefore waits for its own dependents, too.
+        let propagation = if has_owner_that_is(OwnerState::AwaitsDependents) && !self.dependents(item).is_empty() {
             self.unblock_cycle(item).await?;
             "Foreground"
         } else if object::finalizers(&object).contains(&ORPHAN) {
@@ -192,8 +195,8 @@ impl Collector {
         Ok(Action::AwaitChange)
     }
 
-    /// Clears `blockOwnerDeletion` if dependents of the object are in foreground deletion: they may also be its owners,
-    /// and the object must not block them.
+    /// Sets `blockOwnerDeletion` of all owner references to `false` if a dependent of the object is in foreground deletion: the dependent
+    /// may also be an owner of the object, and each would wait for the other.
     async fn unblock_cycle(&self, item: &Candidate<'_>) -> Result<(), ApiError> {
         let waits = |dependent: &Candidate<'_>| {
             dependent.stored.deleting && object::finalizers(&dependent.object()).contains(&FOREGROUND)
@@ -209,7 +212,7 @@ impl Collector {
         item.change_metadata(json!({"ownerReferences": owners})).await.map(drop)
     }
 
-    /// Returns the existing dependents of an object, whose owner references still contain its uid.
+    /// Returns the objects in the graph that depend on an object, if they still exist and their owner references contain its uid.
     fn dependents<'a>(&'a self, item: &Candidate<'a>) -> Vec<Candidate<'a>> {
         let identities = self.graph.dependents(&item.stored.uid);
         let dependent = |identity: &'a ObjectIdentity| {
@@ -237,8 +240,7 @@ fn no_kind_match(owner: &Owner) -> ApiError {
     ApiError { code: 0, message, status: Value::Null }
 }
 
-/// Returns the state of the owner that a reference names. An owner of the same name but with another uid counts as
-/// absent.
+/// Returns the state of the owner that a reference names. An object with the name of the owner but another uid counts as absent.
 fn owner_state(item: &Candidate<'_>, owner: &Owner) -> OwnerState {
     let server = &item.client.server;
     let Some(kind) = server.kinds.of_kind(&owner.api_version, &owner.kind) else { return OwnerState::Unknown };

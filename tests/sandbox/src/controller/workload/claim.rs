@@ -24,6 +24,7 @@ impl Controller for Claims {
         EventSources::Resources(&[CLAIMS, VOLUMES])
     }
 
+    /// Returns the changed PersistentVolumeClaim or PersistentVolume. Adds the volume of a deleted claim, and all claims for a new volume.
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         let mut keys = vec![pods::key(event)];
         if group_resource == CLAIMS && event.deleted {
@@ -38,6 +39,7 @@ impl Controller for Claims {
         keys
     }
 
+    /// Binds a PersistentVolumeClaim, or reclaims the PersistentVolume of a key without a namespace.
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let result =
             if namespace.is_empty() { reclaim(client, name).await } else { bind(client, namespace, name).await };
@@ -48,8 +50,8 @@ impl Controller for Claims {
     }
 }
 
-/// Binds a claim to the volume that it names, to a suitable one, or to a new one. Leaves the claim pending if the named
-/// volume is not available.
+/// Binds a PersistentVolumeClaim to the volume that it names, to a suitable existing one, or to a new one. Leaves the claim pending if the
+/// named volume is not available.
 async fn bind(client: &ControllerClient, namespace: &str, name: &str) -> Result<(), ApiError> {
     let (kind, volumes) = (client.served_kind(CLAIMS)?, client.served_kind(VOLUMES)?);
     let Some(mut claim) = client.get(&kind, namespace, name) else { return Ok(()) };
@@ -57,9 +59,10 @@ async fn bind(client: &ControllerClient, namespace: &str, name: &str) -> Result<
         return Ok(());
     }
     let volume_name = object::text(&claim, &["spec", "volumeName"]).to_owned();
+    // An earlier reconcile may have reserved a volume for the claim; otherwise a free one is needed.
     let found = client.list(&volumes, None).into_iter().find(|volume| {
-        let is_bound = volume["spec"]["claimRef"]["uid"] == claim["metadata"]["uid"];
-        is_bound || satisfies(volume, &claim) && (volume_name.is_empty() || object::name(volume) == volume_name)
+        let is_reserved = volume["spec"]["claimRef"]["uid"] == claim["metadata"]["uid"];
+        is_reserved || satisfies(volume, &claim) && (volume_name.is_empty() || object::name(volume) == volume_name)
     });
     let mut volume = match found {
         Some(volume) => volume,
@@ -86,7 +89,8 @@ async fn bind(client: &ControllerClient, namespace: &str, name: &str) -> Result<
     client.replace(&kind, "status", &claim).await.map(drop)
 }
 
-/// Returns whether a volume is available and has the class, access modes and size that a claim requests.
+/// Returns whether a volume is free or reserved for a claim by name, and has the storage class, access modes and size that the claim
+/// requests.
 fn satisfies(volume: &Value, claim: &Value) -> bool {
     let class = |object: &Value| object::text(object, &["spec", "storageClassName"]).to_owned();
     let modes = claim["spec"]["accessModes"].as_array().into_iter().flatten();
@@ -99,8 +103,8 @@ fn satisfies(volume: &Value, claim: &Value) -> bool {
         && is_large_enough(volume, claim)
 }
 
-/// Returns whether the capacity of a volume is at least the requested storage; also `true` if either is missing or
-/// unparsable.
+/// Returns whether the capacity of a volume is at least the storage that a claim requests; also `true` if either quantity is missing or
+/// invalid.
 fn is_large_enough(volume: &Value, claim: &Value) -> bool {
     let size = |object: &Value, path: &[&str]| Quantity::parse(object::text(object, path)).ok();
     let capacity = size(volume, &["spec", "capacity", "storage"]);
@@ -108,14 +112,14 @@ fn is_large_enough(volume: &Value, claim: &Value) -> bool {
     capacity.zip(request).is_none_or(|(capacity, request)| capacity >= request)
 }
 
-/// Returns whether a volume is reserved for the claim by name, in a `claimRef` without a uid.
+/// Returns whether the `claimRef` of a volume names the claim but has no uid: a user has reserved the volume for it.
 fn is_reserved_for(reference: &Value, claim: &Value) -> bool {
     reference["uid"].is_null()
         && reference["name"] == claim["metadata"]["name"]
         && reference["namespace"] == claim["metadata"]["namespace"]
 }
 
-/// Returns the `claimRef` of a volume that is bound to the claim.
+/// Returns the `claimRef` that binds a volume to the claim.
 fn claim_reference(claim: &Value) -> Value {
     let metadata = &claim["metadata"];
     json!({
@@ -137,9 +141,9 @@ async fn provision(client: &ControllerClient, volumes: &Kind, claim: &Value) -> 
             "hostPath": {"path": format!("/volumes/{name}")},
         },
     });
-    for part in ["storageClassName", "volumeMode"] {
-        if let Some(value) = object::at(spec, &[part]) {
-            volume["spec"][part] = value.clone();
+    for field in ["storageClassName", "volumeMode"] {
+        if let Some(value) = object::at(spec, &[field]) {
+            volume["spec"][field] = value.clone();
         }
     }
     match client.create(volumes, &volume).await {
@@ -148,8 +152,8 @@ async fn provision(client: &ControllerClient, volumes: &Kind, claim: &Value) -> 
     }
 }
 
-/// Sets the phase of a volume whose claim is gone to `Released`, and deletes the volume if its reclaim policy is
-/// `Delete`. A volume without a claim is `Available`.
+/// Sets the phase of a PersistentVolume to `Released` if its claim is gone, and deletes the volume if its reclaim policy is `Delete`. A
+/// volume that is not bound to a claim becomes `Available`. Does nothing while the claim exists.
 async fn reclaim(client: &ControllerClient, name: &str) -> Result<(), ApiError> {
     let (kind, claims) = (client.served_kind(VOLUMES)?, client.served_kind(CLAIMS)?);
     let Some(mut volume) = client.get(&kind, "", name) else { return Ok(()) };

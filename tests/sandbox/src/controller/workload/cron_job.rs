@@ -27,6 +27,8 @@ impl Controller for CronJobs {
         if group_resource == CRON_JOBS { vec![pods::key(event)] } else { pods::controller_keys(event, "CronJob") }
     }
 
+    /// Creates the due Job of a CronJob, deletes old finished Jobs, and writes the status. Requeues the CronJob at the next time of its
+    /// schedule.
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let (kind, jobs) = (client.served_kind(CRON_JOBS)?, client.served_kind(JOBS)?);
         let Some(mut cron) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
@@ -50,11 +52,12 @@ impl Controller for CronJobs {
     }
 }
 
-/// Records an Event for each finished Job that was active at the last status update.
+/// Records an Event for each finished Job that the status still lists as active.
 async fn record_finished_jobs(client: &ControllerClient, cron: &Value, finished: &[Value]) {
-    let references = cron["status"]["active"].as_array();
-    let was_active =
-        |job: &&Value| references.is_some_and(|list| list.iter().any(|other| other["uid"] == job["metadata"]["uid"]));
+    let old_references = cron["status"]["active"].as_array();
+    let was_active = |job: &&Value| {
+        old_references.is_some_and(|list| list.iter().any(|other| other["uid"] == job["metadata"]["uid"]))
+    };
     for job in finished.iter().filter(was_active) {
         let condition = if condition::holds(&job["status"], "Complete") { "Complete" } else { "Failed" };
         let message = format!("Saw completed job: {}, condition: {condition}", object::name(job));
@@ -62,8 +65,8 @@ async fn record_finished_jobs(client: &ControllerClient, cron: &Value, finished:
     }
 }
 
-/// Returns the status without the Job that this reconcile may create: the last times, and references to the active
-/// Jobs.
+/// Returns the new status of a CronJob: `lastScheduleTime`, `lastSuccessfulTime` and the references to the active Jobs. A Job that this
+/// reconcile creates is added later.
 fn base_status(cron: &Value, active: &[Value], finished: &[Value]) -> Value {
     let mut status = json!({});
     if let Some(last) = object::at(cron, &["status", "lastScheduleTime"]) {
@@ -75,10 +78,10 @@ fn base_status(cron: &Value, active: &[Value], finished: &[Value]) -> Value {
     if let Some(last) = last {
         status["lastSuccessfulTime"] = last.into();
     }
-    let references = cron["status"]["active"].as_array();
+    let old_references = cron["status"]["active"].as_array();
     // An existing reference stays unchanged.
     let reference = |job: &Value| {
-        let existing = references.and_then(|list| list.iter().find(|other| other["uid"] == job["metadata"]["uid"]));
+        let existing = old_references.and_then(|list| list.iter().find(|other| other["uid"] == job["metadata"]["uid"]));
         existing.cloned().unwrap_or_else(|| job_reference(job))
     };
     if !active.is_empty() {
@@ -96,8 +99,8 @@ fn job_reference(job: &Value) -> Value {
     })
 }
 
-/// Creates the Job that is due, if any and if the concurrency policy allows it, and adds it to the status. Returns the
-/// next scheduled time; `None` if the CronJob is suspended or its schedule has no further time.
+/// Creates the Job for the last scheduled time that has passed since the previous Job, unless the concurrency policy forbids it, and adds
+/// the Job to the status. Returns the next scheduled time; `None` if the CronJob is suspended or its schedule has no further time.
 async fn create_due_job(
     client: &ControllerClient,
     kind: &Kind,
@@ -111,6 +114,7 @@ async fn create_due_job(
     let Ok(schedule) = Schedule::parse(object::text(spec, &["schedule"])) else { return Ok(None) };
     let zone = spec["timeZone"].as_str().map_or(Some(TimeZone::UTC), |zone| TimeZone::get(zone).ok());
     let Some(zone) = zone.filter(|_| spec["suspend"] != true) else { return Ok(None) };
+    // Looks back to the last scheduled time, or else to the creation, but not further than the starting deadline.
     let since = [status["lastScheduleTime"].as_str(), cron["metadata"]["creationTimestamp"].as_str()];
     let since: Option<Timestamp> = since.into_iter().flatten().find_map(|since| since.parse().ok());
     let deadline = object::number(spec, &["startingDeadlineSeconds"]);
@@ -118,6 +122,7 @@ async fn create_due_job(
     let since = since.into_iter().chain(earliest).max().unwrap_or(now);
     let due = schedule.last_between(since, now, &zone);
     let next = schedule.after(due.unwrap_or(since), &zone);
+    // No scheduled time has passed.
     let Some(due) = due else { return Ok(next) };
     match object::text(spec, &["concurrencyPolicy"]) {
         "Forbid" if !active.is_empty() => return Ok(next),
@@ -133,6 +138,7 @@ async fn create_due_job(
     }
     let jobs = client.served_kind(JOBS)?;
     match client.create(&jobs, &build_job(kind, cron, due)).await {
+        // An earlier reconcile has created the Job.
         Err(refused) if refused.is_already_exists() => {}
         Err(refused) => return Err(refused),
         Ok(created) => {
@@ -148,7 +154,8 @@ async fn create_due_job(
     Ok(next)
 }
 
-/// Returns the Job for a scheduled time. Its name contains the time in minutes, so that each time has one Job.
+/// Returns the Job of a CronJob for a scheduled time. The name of the Job contains the time in minutes, so that each time has at most one
+/// Job.
 fn build_job(kind: &Kind, cron: &Value, due: Timestamp) -> Value {
     let template = &cron["spec"]["jobTemplate"];
     let mut annotations = object::at(template, &["metadata", "annotations"]).cloned().unwrap_or_else(|| json!({}));
@@ -164,7 +171,7 @@ fn build_job(kind: &Kind, cron: &Value, due: Timestamp) -> Value {
     json!({"metadata": metadata, "spec": template["spec"]})
 }
 
-/// Deletes the oldest finished Jobs beyond the history limits, which successful and failed Jobs have apart.
+/// Deletes the oldest finished Jobs beyond the history limits. Successful and failed Jobs have separate limits.
 async fn delete_old_jobs(client: &ControllerClient, cron: &Value, finished: &[Value]) -> Result<(), ApiError> {
     for (type_, limit_field, default) in
         [("Complete", "successfulJobsHistoryLimit", 3), ("Failed", "failedJobsHistoryLimit", 1)]

@@ -28,11 +28,11 @@ impl Controller for DaemonSets {
         EventSources::Resources(&[SETS, PODS, NODES])
     }
 
+    /// Returns the changed DaemonSet, the DaemonSet that controls a changed Pod, or all DaemonSets for a new or deleted node.
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         match group_resource {
             SETS => vec![pods::key(event)],
             PODS => pods::controller_keys(event, "DaemonSet"),
-            // A new or deleted node concerns all DaemonSets.
             _ if event.deleted || event.before.is_none() => {
                 let (_, sets) = client.server.store.list(SETS, None);
                 sets.iter().map(|set| (set.namespace.to_string(), set.name.to_string())).collect()
@@ -41,6 +41,7 @@ impl Controller for DaemonSets {
         }
     }
 
+    /// Reconciles a DaemonSet: stores the revision of its template, keeps one Pod on each matching node, and writes the status.
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let kind = client.served_kind(SETS)?;
         let Some(set) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
@@ -65,23 +66,24 @@ fn matching_nodes(client: &ControllerClient, set: &Value) -> Result<Vec<String>,
     Ok(nodes.iter().filter(matches).map(|node| object::name(node).to_owned()).collect())
 }
 
-/// Returns the node of a Pod: the one it is bound to, or the one that its affinity names. Empty if there is neither.
+/// Returns the node of a Pod: the node to which it is bound, or else the node that its affinity names; empty if it has neither.
 fn node_of(pod: &Value) -> &str {
     let bound = object::text(pod, &["spec", "nodeName"]);
     if !bound.is_empty() {
         return bound;
     }
+    // `build_pod` sets this affinity.
     let path = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchFields/0/values/0";
     pod.pointer(path).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns whether a Pod has the template with this hash.
+/// Returns whether a Pod was created from the template revision with this hash.
 fn has_current_template(pod: &Value, hash: &str) -> bool {
     object::text(pod, &["metadata", "labels", REVISION]) == hash
 }
 
-/// Creates missing Pods, and deletes Pods that have ended or are on no node of the set. Then deletes Pods of an old
-/// template: unready ones, and ready ones within `maxUnavailable`.
+/// Creates missing Pods, and deletes Pods that have ended or are on no node of the DaemonSet. Then deletes Pods of an old template, so that
+/// they are created again: all unready ones, and as many ready ones as `maxUnavailable` allows.
 async fn sync_pods(
     client: &ControllerClient,
     kind: &Kind,
@@ -116,19 +118,21 @@ async fn sync_pods(
         number => number.as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or(1).max(1),
     };
     let ready = owned_pods.iter().filter(|pod| pods::is_active(pod) && pods::is_ready(pod)).count();
-    let mut deletable = max_unavailable.saturating_sub(nodes.len().saturating_sub(ready));
+    // Nodes without a ready Pod count towards `maxUnavailable`.
+    let mut deletable_ready = max_unavailable.saturating_sub(nodes.len().saturating_sub(ready));
     for pod in outdated {
         if !pods::is_ready(pod) {
             delete_pod(client, set, pod).await?;
-        } else if deletable > 0 {
-            deletable -= 1;
+        } else if deletable_ready > 0 {
+            deletable_ready -= 1;
             delete_pod(client, set, pod).await?;
         }
     }
     Ok(())
 }
 
-/// Returns the Pod for a node, with the affinity and the tolerations that kube-controller-manager adds.
+/// Returns a Pod of the DaemonSet that can run only on one node, with the node affinity and the tolerations that kube-controller-manager
+/// adds.
 fn build_pod(kind: &Kind, set: &Value, node: &str, hash: &str) -> Value {
     let mut pod = pods::from_template(&set["spec"]["template"], kind, set);
     let generation = set["metadata"]["annotations"]["deprecated.daemonset.template.generation"].as_str();

@@ -31,6 +31,8 @@ impl Controller for Deployments {
         if group_resource == DEPLOYMENTS { vec![pods::key(event)] } else { pods::controller_keys(event, "Deployment") }
     }
 
+    /// Reconciles a Deployment: adopts matching ReplicaSets, ensures one for the current template, scales all of them as the strategy
+    /// allows, deletes old ones, and writes the status. A terminating Deployment gets only a new status.
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let (kind, sets) = (client.served_kind(DEPLOYMENTS)?, client.served_kind(REPLICA_SETS)?);
         let Some(mut deployment) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
@@ -57,10 +59,11 @@ impl Controller for Deployments {
     }
 }
 
-/// Writes the condition that reports that a pause of the Deployment begins or ends, in a write of its own. Writes
-/// nothing after the progress deadline is exceeded, nor if there is no deadline. Returns whether it wrote anything.
+/// Writes the `Progressing` condition with the reason `DeploymentPaused` or `DeploymentResumed` when a pause of the Deployment begins or
+/// ends. Writes nothing if there is no progress deadline, or if it is already exceeded. Returns whether it wrote anything.
 async fn record_pause(client: &ControllerClient, kind: &Kind, deployment: &mut Value) -> Result<bool, ApiError> {
     let deadline = object::number(deployment, &["spec", "progressDeadlineSeconds"]);
+    // The maximum value means that there is no deadline, as in kube-controller-manager.
     if deadline.is_none_or(|deadline| deadline >= i64::from(i32::MAX)) {
         return Ok(false);
     }
@@ -72,10 +75,11 @@ async fn record_pause(client: &ControllerClient, kind: &Kind, deployment: &mut V
         (false, _) => return Ok(false),
     };
     let now = Value::from(client.server.environment.time());
-    let since = if existing["status"] == "Unknown" { existing["lastTransitionTime"].clone() } else { now.clone() };
+    let transition_time =
+        if existing["status"] == "Unknown" { existing["lastTransitionTime"].clone() } else { now.clone() };
     let condition = json!({
         "type": PROGRESSING, "status": "Unknown", "reason": reason, "message": message, "lastUpdateTime": now,
-        "lastTransitionTime": since,
+        "lastTransitionTime": transition_time,
     });
     condition::remove(&mut deployment["status"], PROGRESSING);
     match deployment["status"]["conditions"].as_array_mut() {
@@ -91,8 +95,8 @@ fn new_set_name(deployment: &Value) -> String {
     format!("{}-{}", object::name(deployment), revision::hash(&deployment["spec"]["template"]))
 }
 
-/// Ensures that a ReplicaSet for the current template exists and has the newest revision. Returns its name if it was
-/// created.
+/// Ensures that a ReplicaSet for the current template exists and has the highest revision of all ReplicaSets, and copies this revision into
+/// an annotation of the Deployment. Returns the name of the ReplicaSet if it was created.
 ///
 /// # Errors
 /// If a request is refused, or if an object with the name of the new ReplicaSet already exists.
@@ -105,8 +109,8 @@ async fn ensure_new_set(
     let sets = client.served_kind(REPLICA_SETS)?;
     let newest = rollout.old_sets().filter_map(revision_of).max().unwrap_or(0);
     let mut created_set = None;
-    if let Some(at) = rollout.new {
-        let set = &mut rollout.sets[at];
+    if let Some(index) = rollout.new {
+        let set = &mut rollout.sets[index];
         if revision_of(set).is_none_or(|revision| revision <= newest) {
             object::map_at(set, &["metadata", "annotations"]).insert(REVISION.into(), (newest + 1).to_string().into());
             *set = client.replace(&sets, "", set).await?;
@@ -128,7 +132,7 @@ async fn ensure_new_set(
         rollout.new = Some(rollout.sets.len());
         rollout.sets.push(set);
     }
-    let revision = rollout.new.and_then(|at| revision_of(&rollout.sets[at])).unwrap_or(1).to_string();
+    let revision = rollout.new.and_then(|index| revision_of(&rollout.sets[index])).unwrap_or(1).to_string();
     if deployment["metadata"]["annotations"][REVISION] != *revision {
         let patch = json!({"metadata": {"annotations": {REVISION: revision}}});
         let key = (object::namespace(deployment), object::name(deployment));
@@ -171,8 +175,8 @@ fn build_new_replica_set(kind: &Kind, deployment: &Value, revision: u64) -> Valu
     })
 }
 
-/// Records the desired and the maximum number of Pods in annotations of a ReplicaSet, unless it is scaled to zero and
-/// has them already.
+/// Records the desired and the maximum number of Pods of the Deployment in annotations of a ReplicaSet. A ReplicaSet that is scaled to zero
+/// keeps existing annotations with older numbers.
 async fn annotate_size(
     client: &ControllerClient,
     sets: &Kind,
@@ -196,7 +200,7 @@ async fn annotate_size(
     Ok(())
 }
 
-/// Deletes the oldest ReplicaSets without Pods beyond the revision history limit, once the rollout is complete.
+/// Deletes the oldest ReplicaSets without Pods that exceed the revision history limit, once the rollout is complete.
 async fn delete_old_sets(
     client: &ControllerClient,
     sets: &Kind,
@@ -207,11 +211,11 @@ async fn delete_old_sets(
         return Ok(());
     }
     let limit = object::number(deployment, &["spec", "revisionHistoryLimit"]).unwrap_or(10);
-    let empty = |set: &&Value| {
+    let has_no_pods = |set: &&Value| {
         let counts = [&set["spec"]["replicas"], &set["status"]["replicas"]];
         counts.iter().all(|count| count.as_i64().unwrap_or(0) == 0) && !object::is_deleting(set)
     };
-    let mut old: Vec<&Value> = rollout.old_sets().filter(empty).collect();
+    let mut old: Vec<&Value> = rollout.old_sets().filter(has_no_pods).collect();
     old.sort_by_key(|set| revision_of(set));
     let surplus = old.len().saturating_sub(usize::try_from(limit).unwrap_or(0));
     for set in &old[..surplus] {

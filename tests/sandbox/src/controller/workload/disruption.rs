@@ -27,6 +27,7 @@ impl Controller for Budgets {
         EventSources::Resources(&[BUDGETS, PODS])
     }
 
+    /// Returns the changed PodDisruptionBudget, or the budgets that select a changed Pod before or after its change.
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         if group_resource == BUDGETS {
             return vec![pods::key(event)];
@@ -34,10 +35,12 @@ impl Controller for Budgets {
         let Ok(kind) = client.served_kind(BUDGETS) else { return Vec::new() };
         let states = [Some(&event.object), event.before.as_ref()];
         let budgets = client.list(&kind, Some(&event.object.namespace)).into_iter();
-        let concerned = budgets.filter(|budget| states.iter().flatten().any(|state| selects(budget, state)));
-        concerned.map(|budget| (object::namespace(&budget).to_owned(), object::name(&budget).to_owned())).collect()
+        let affected = budgets.filter(|budget| states.iter().flatten().any(|state| selects(budget, state)));
+        affected.map(|budget| (object::namespace(&budget).to_owned(), object::name(&budget).to_owned())).collect()
     }
 
+    /// Computes and writes the status of a PodDisruptionBudget: the number of healthy Pods, and how many more may be evicted. Requeues the
+    /// budget at the time at which the next pending eviction expires.
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let kind = client.served_kind(BUDGETS)?;
         let Some(mut budget) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
@@ -56,6 +59,7 @@ impl Controller for Budgets {
         };
         let healthy = i64::try_from(budget_pods.iter().filter(healthy).count()).unwrap_or(i64::MAX);
         let (expected, desired) = expected_and_desired(client, &budget, &budget_pods);
+        // A budget without expected Pods allows no disruption.
         let allowed = if expected == 0 { 0 } else { (healthy - desired).max(0) };
         let mut status = json!({
             "observedGeneration": budget["metadata"]["generation"], "disruptionsAllowed": allowed,
@@ -83,8 +87,8 @@ fn selects(budget: &Value, pod: &Stored) -> bool {
     selector.is_object() && LabelSelector::of_object(selector).matches(|key| pod.label(key))
 }
 
-/// Returns the Pods with an eviction in progress (`status.disruptedPods`), and the time at which the first of them
-/// expires.
+/// Returns the entries of `status.disruptedPods` that are still valid, and the time at which the first of them expires. An entry names a
+/// Pod whose eviction was accepted; it is valid until the Pod is terminating or gone, or until `EVICTION_TIMEOUT` is over.
 fn disrupted_pods(
     budget: &Value,
     budget_pods: &[Value],
@@ -108,14 +112,14 @@ fn disrupted_pods(
 /// kube-controller-manager.
 fn expected_and_desired(client: &ControllerClient, budget: &Value, budget_pods: &[Value]) -> (i64, i64) {
     let spec = &budget["spec"];
-    let percentage_of =
+    let rounded_up_percentage =
         |text: &str, total: i64| (total * text.trim_end_matches('%').parse::<i64>().unwrap_or(0) + 99) / 100;
     let count = i64::try_from(budget_pods.len()).unwrap_or(i64::MAX);
     match (&spec["minAvailable"], &spec["maxUnavailable"]) {
         (Value::Number(min_available), _) => (count, min_available.as_i64().unwrap_or(0)),
         (Value::String(min_available), _) => {
             let expected = expected_scale(client, budget_pods);
-            (expected, percentage_of(min_available, expected))
+            (expected, rounded_up_percentage(min_available, expected))
         }
         (_, Value::Number(max_unavailable)) => {
             let expected = expected_scale(client, budget_pods);
@@ -123,13 +127,14 @@ fn expected_and_desired(client: &ControllerClient, budget: &Value, budget_pods: 
         }
         (_, Value::String(max_unavailable)) => {
             let expected = expected_scale(client, budget_pods);
-            (expected, (expected - percentage_of(max_unavailable, expected)).max(0))
+            (expected, (expected - rounded_up_percentage(max_unavailable, expected)).max(0))
         }
         _ => (count, 1),
     }
 }
 
-/// Returns the total number of replicas that the top-level controllers of the Pods request, each counted once.
+/// Returns the total number of replicas that the controllers of the Pods request. Follows the owner references from each Pod to the
+/// outermost controller, such as the Deployment of a ReplicaSet, and counts each controller once.
 fn expected_scale(client: &ControllerClient, budget_pods: &[Value]) -> i64 {
     let mut replicas_by_controller: BTreeMap<String, i64> = BTreeMap::new();
     for pod in budget_pods {
@@ -142,8 +147,8 @@ fn expected_scale(client: &ControllerClient, budget_pods: &[Value]) -> i64 {
             let Some(found) = found.filter(|found| object::uid(found) == owner_reference.uid) else { break };
             owner = found;
         }
-        if let Some(size) = object::number(&owner, &["spec", "replicas"]) {
-            replicas_by_controller.insert(object::uid(&owner).to_owned(), size);
+        if let Some(replicas) = object::number(&owner, &["spec", "replicas"]) {
+            replicas_by_controller.insert(object::uid(&owner).to_owned(), replicas);
         }
     }
     replicas_by_controller.values().sum()

@@ -37,6 +37,8 @@ impl Controller for Endpoints {
         self.selectors.keys_for(client, group_resource, event)
     }
 
+    /// Writes the addresses of the Pods behind a Service into the Endpoints with the name of the Service. Deletes the Endpoints with their
+    /// Service, and ignores a Service that selects no Pods.
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let (kind, services) = (client.served_kind(ENDPOINTS)?, client.served_kind(SERVICES)?);
         let existing = client.get(&kind, namespace, name);
@@ -56,11 +58,11 @@ impl Controller for Endpoints {
         if is_headless(&service) {
             labels[HEADLESS] = "".into();
         }
-        let same = |existing: &Value| {
+        let is_current = |existing: &Value| {
             let existing_subsets = object::at(existing, &["subsets"]).cloned().unwrap_or_else(|| json!([]));
             existing_subsets == subsets && existing["metadata"]["labels"] == labels
         };
-        if existing.as_ref().is_some_and(same) {
+        if existing.as_ref().is_some_and(is_current) {
             return Ok(Action::AwaitChange);
         }
         let is_new = existing.is_none();
@@ -76,10 +78,10 @@ impl Controller for Endpoints {
     }
 }
 
-/// Converts the response to a write. An object that was deleted or created in the meantime is a success: its event
-/// leads to the next reconcile.
-pub(super) fn ignore_races(answer: Result<Value, ApiError>) -> ReconcileResult {
-    match answer {
+/// Converts the response to a write into the result of a reconcile. Counts the errors that an object does not exist or already exists as
+/// success: the event of the other write leads to the next reconcile.
+pub(super) fn ignore_races(response: Result<Value, ApiError>) -> ReconcileResult {
+    match response {
         Err(refused) if !refused.is_not_found() && !refused.is_already_exists() => Err(refused),
         _ => Ok(Action::AwaitChange),
     }
@@ -88,11 +90,13 @@ pub(super) fn ignore_races(answer: Result<Value, ApiError>) -> ReconcileResult {
 /// The selectors of the Services that select Pods. A Service is parsed only when it changes, not for each change of a
 /// Pod.
 #[derive(Debug, Default)]
-pub(super) struct Selectors(BTreeMap<ObjectKey, LabelSelector>);
+pub(super) struct Selectors {
+    by_service: BTreeMap<ObjectKey, LabelSelector>,
+}
 
 impl Selectors {
-    /// Returns the Services to reconcile for a change: the changed Service, whose selector is stored or removed, or the
-    /// Services whose selector matches the Pod before or after its change.
+    /// Returns the Services to reconcile for a change: a changed Service, after storing or removing its selector, or the Services whose
+    /// selector matches a changed Pod before or after its change.
     pub(super) fn keys_for(
         &mut self,
         client: &ControllerClient,
@@ -103,18 +107,18 @@ impl Selectors {
             let key = pods::key(event);
             let service = client.kind(SERVICES).filter(|_| !event.deleted).map(|kind| event.object.object(&kind));
             match service.filter(selects_pods) {
-                Some(service) => self.0.insert(key.clone(), pod_selector(&service)),
-                None => self.0.remove(&key),
+                Some(service) => self.by_service.insert(key.clone(), pod_selector(&service)),
+                None => self.by_service.remove(&key),
             };
             return vec![key];
         }
         let states = [Some(&event.object), event.before.as_ref()];
         let namespace = &*event.object.namespace;
-        let of_namespace = self.0.range((namespace.to_owned(), String::new())..);
-        let of_namespace = of_namespace.take_while(|((other, _), _)| other == namespace);
-        let concerned = of_namespace
+        let services_in_namespace = self.by_service.range((namespace.to_owned(), String::new())..);
+        let services_in_namespace = services_in_namespace.take_while(|((other, _), _)| other == namespace);
+        let affected = services_in_namespace
             .filter(|(_, selector)| states.iter().flatten().any(|state| selector.matches(|key| state.label(key))));
-        concerned.map(|(key, _)| key.clone()).collect()
+        affected.map(|(key, _)| key.clone()).collect()
     }
 }
 
@@ -123,7 +127,7 @@ fn pod_selector(service: &Value) -> LabelSelector {
     LabelSelector::of_object(&json!({"matchLabels": service["spec"]["selector"]}))
 }
 
-/// Returns whether a Service has a selector and is not an `ExternalName`, so that its endpoints are managed.
+/// Returns whether the controller manages the endpoints of a Service: it has a selector and is not an `ExternalName`.
 pub(super) fn selects_pods(service: &Value) -> bool {
     service["spec"]["selector"].as_object().is_some_and(|selector| !selector.is_empty())
         && service["spec"]["type"] != "ExternalName"
@@ -157,7 +161,7 @@ pub(super) fn target_port(port: &Value, pod: &Value) -> Option<Value> {
     }
 }
 
-/// Returns the `targetRef` of an endpoint.
+/// Returns the `targetRef` of an endpoint, which refers to its Pod.
 pub(super) fn target_reference(pod: &Value) -> Value {
     let metadata = &pod["metadata"];
     json!({"kind": "Pod", "namespace": metadata["namespace"], "name": metadata["name"], "uid": metadata["uid"]})
@@ -171,7 +175,7 @@ pub(super) fn service_ports(service: &Value) -> impl Iterator<Item = &Value> {
 /// Builds the `subsets` of Endpoints: the addresses of ready and unready Pods, grouped by their ports.
 fn build_subsets(client: &ControllerClient, service: &Value) -> Result<Value, ApiError> {
     let includes_unready = service["spec"]["publishNotReadyAddresses"] == true;
-    // Each subset with its ports: the addresses of Pods with the same ports are listed together.
+    // Each subset with its ports. The addresses of all Pods with the same ports are in one subset.
     let mut subsets: Vec<(Value, Value)> = Vec::new();
     for pod in pods_of(client, service)?.iter().filter(|pod| includes_unready || !object::is_deleting(pod)) {
         let mut address = json!({
@@ -183,20 +187,20 @@ fn build_subsets(client: &ControllerClient, service: &Value) -> Result<Value, Ap
         let endpoint_ports = service_ports(service).filter_map(|port| {
             let mut endpoint_port =
                 json!({"port": target_port(port, pod)?, "protocol": port["protocol"].as_str().unwrap_or("TCP")});
-            for part in ["name", "appProtocol"] {
-                if let Some(value) = object::at(port, &[part]) {
-                    endpoint_port[part] = value.clone();
+            for field in ["name", "appProtocol"] {
+                if let Some(value) = object::at(port, &[field]) {
+                    endpoint_port[field] = value.clone();
                 }
             }
             Some(endpoint_port)
         });
         let endpoint_ports: Value = endpoint_ports.collect();
         let list = if includes_unready || pods::is_ready(pod) { "addresses" } else { "notReadyAddresses" };
-        let at = subsets.iter().position(|(ports, _)| *ports == endpoint_ports).unwrap_or_else(|| {
+        let index = subsets.iter().position(|(ports, _)| *ports == endpoint_ports).unwrap_or_else(|| {
             subsets.push((endpoint_ports, json!({})));
             subsets.len() - 1
         });
-        let (_, subset) = &mut subsets[at];
+        let (_, subset) = &mut subsets[index];
         match subset[list].as_array_mut() {
             Some(addresses) => addresses.push(address),
             None => subset[list] = json!([address]),

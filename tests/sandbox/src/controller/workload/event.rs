@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::ControllerClient;
 use crate::object;
 
-/// Records an Event about an involved object. A refused Event is lost, as in a cluster.
+/// Creates an Event of a controller (`component`) about the object `involved`. Ignores a refused Event, as in a cluster.
 pub(super) async fn record(
     client: &ControllerClient,
     component: &str,

@@ -12,7 +12,7 @@ pub(super) fn index_of(pod: &Value) -> Option<i64> {
     pod["metadata"]["annotations"][INDEX].as_str()?.parse().ok()
 }
 
-/// Parses `completedIndexes`; invalid parts are ignored.
+/// Parses the `completedIndexes` of a Job, such as `0,3-5,7`. Ignores invalid parts.
 pub(super) fn parse(text: &str) -> BTreeSet<i64> {
     let mut indexes = BTreeSet::new();
     for part in text.split(',') {
@@ -24,7 +24,7 @@ pub(super) fn parse(text: &str) -> BTreeSet<i64> {
     indexes
 }
 
-/// Formats indexes as `completedIndexes`; three or more consecutive ones become a range.
+/// Formats indexes as the `completedIndexes` of a Job, such as `0,3-5,7`. Three or more consecutive indexes become a range.
 pub(super) fn format_ranges(indexes: &BTreeSet<i64>) -> String {
     let mut ranges: Vec<(i64, i64)> = Vec::new();
     for index in indexes {
@@ -46,9 +46,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn indexes_are_written_as_they_are_read() {
-        for written in ["", "0", "0,1", "0-2", "1,3-5,7,8"] {
-            assert_eq!(format_ranges(&parse(written)), written);
+    fn formatted_indexes_equal_the_parsed_text() {
+        for text in ["", "0", "0,1", "0-2", "1,3-5,7,8"] {
+            assert_eq!(format_ranges(&parse(text)), text);
         }
     }
 }

@@ -51,6 +51,8 @@ impl Controller for Jobs {
         if group_resource == JOBS { vec![pods::key(event)] } else { pods::controller_keys(event, "Job") }
     }
 
+    /// Reconciles a Job. Counts, creates and deletes the Pods of an unfinished Job. Removes the tracking finalizer from the finished Pods
+    /// of a finished or terminating Job, and from all Pods of a deleted Job. Deletes a finished Job after its `ttlSecondsAfterFinished`.
     async fn reconcile(&mut self, client: &ControllerClient, key: &ObjectKey) -> ReconcileResult {
         let (namespace, name) = key;
         let kind = client.served_kind(JOBS)?;
@@ -72,19 +74,21 @@ impl Controller for Jobs {
 }
 
 impl Jobs {
-    /// Records the number of failed Pods of a Job, and returns the time from which its next Pod may be created.
+    /// Records the number of failed Pods of a Job, and returns the time from which its next Pod may be created: a delay after the last
+    /// failure that doubles with each failure.
     fn backoff_until(&mut self, key: &ObjectKey, failed: i64, now: Timestamp) -> Timestamp {
         let backoff = self.failures.entry(key.clone()).or_insert(FailureBackoff { failed: 0, since: now });
         if failed > backoff.failed {
             *backoff = FailureBackoff { failed, since: now };
         }
+        // The clamp keeps the shift within the range of the type.
         let seconds = BASE_BACKOFF.saturating_mul(1 << (failed - 1).clamp(0, 16)).min(MAX_BACKOFF);
         let delay = SignedDuration::from_secs(if failed > 0 { seconds } else { 0 });
         backoff.since.checked_add(delay).unwrap_or(now)
     }
 
-    /// Reconciles an unfinished Job: counts its finished Pods, creates or deletes active Pods with a backoff after
-    /// failures, and writes the status.
+    /// Reconciles an unfinished Job: counts its finished Pods, creates or deletes active Pods, with a backoff after failures, and writes
+    /// the status.
     async fn sync_job(
         &mut self,
         client: &ControllerClient,
@@ -99,7 +103,7 @@ impl Jobs {
         let backoff_until = self.backoff_until(key, failed, now);
         let verdict = job_status::verdict(&job, &status, now);
         if verdict != JobVerdict::Running && status["uncountedTerminatedPods"] != json!({}) {
-            // Finished Pods are counted and released before the status reports the end of the Job.
+            // The finished Pods are counted and lose their finalizer before the status reports the end of the Job.
             job["status"] = job_status::with_running_counts(&status, &job["status"]);
             job = client.replace(kind, "status", &job).await?;
             untrack(client, job_pods.finished()).await?;
@@ -133,7 +137,8 @@ impl Jobs {
     }
 }
 
-/// Records Events for new conditions of the Job.
+/// Records an Event for each of the conditions `Complete`, `Failed` and `Suspended` that becomes true in the new status, and for the end of
+/// a suspension.
 async fn record_conditions(client: &ControllerClient, job: &Value, status: &Value) {
     let is_new = |type_: &str| condition::holds(status, type_) && !condition::holds(&job["status"], type_);
     if is_new("Complete") {
@@ -153,7 +158,7 @@ async fn record_conditions(client: &ControllerClient, job: &Value, status: &Valu
     }
 }
 
-/// Creates or deletes Pods until the allowed number is active, and returns that number. Mirrors `manageJob` of
+/// Creates or deletes Pods until the allowed number is active, and returns the number of active Pods. Mirrors `manageJob` of
 /// kube-controller-manager.
 async fn scale(
     client: &ControllerClient,
@@ -165,6 +170,7 @@ async fn scale(
     let number = |name: &str| object::number(job, &["spec", name]);
     let succeeded = status["succeeded"].as_i64().unwrap_or(0);
     let parallelism = number("parallelism").unwrap_or(1);
+    // A Job without `completions` gets no new Pods after the first success, and keeps the active ones.
     let desired = match number("completions") {
         Some(completions) => parallelism.min(completions - succeeded),
         None if succeeded > 0 => parallelism.min(i64::try_from(job_pods.active.len()).unwrap_or(0)),
@@ -230,7 +236,7 @@ async fn delete_pod(client: &ControllerClient, job: &Value, pod: &Value) -> Resu
     Ok(())
 }
 
-/// Removes the tracking finalizer from Pods that are counted.
+/// Removes the tracking finalizer from Pods that the status has counted.
 async fn untrack(client: &ControllerClient, pods: impl Iterator<Item = &Value>) -> Result<(), ApiError> {
     let kind = client.served_kind(PODS)?;
     for pod in pods {
@@ -241,16 +247,16 @@ async fn untrack(client: &ControllerClient, pods: impl Iterator<Item = &Value>) 
     Ok(())
 }
 
-/// Removes the tracking finalizer from the Pods of a deleted Job, which nothing counts any more.
+/// Removes the tracking finalizer from the Pods of a deleted Job, whose status no longer counts them.
 async fn untrack_orphans(client: &ControllerClient, namespace: &str, job: &str) -> Result<(), ApiError> {
     let all = client.list(&*client.served_kind(PODS)?, Some(namespace));
-    let of_job = |pod: &&Value| {
+    let is_of_job = |pod: &&Value| {
         object::owners(pod).iter().any(|owner| owner.controller && owner.kind == "Job" && owner.name == job)
     };
-    untrack(client, all.iter().filter(of_job)).await
+    untrack(client, all.iter().filter(is_of_job)).await
 }
 
-/// Deletes a finished Job once its `ttlSecondsAfterFinished` is over; requeues it at that time if it is not.
+/// Deletes a finished Job once its `ttlSecondsAfterFinished` is over; until then, requeues it at that time.
 async fn delete_expired(client: &ControllerClient, kind: &Kind, job: &Value) -> ReconcileResult {
     let Some(seconds) = object::number(job, &["spec", "ttlSecondsAfterFinished"]) else {
         return Ok(Action::AwaitChange);

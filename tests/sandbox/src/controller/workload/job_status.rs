@@ -26,7 +26,7 @@ pub(super) enum JobVerdict {
 }
 
 impl JobVerdict {
-    /// Returns the reason and the message of the condition; empty for a running Job.
+    /// Returns the reason and the message of the condition that reports the verdict; empty for a running Job.
     fn reason_and_message(self) -> (&'static str, &'static str) {
         match self {
             Self::Running => ("", ""),
@@ -92,7 +92,7 @@ pub(super) fn count_finished(job: &Value, job_pods: &JobPods, now: Timestamp) ->
     status
 }
 
-/// Returns the counted status with the numbers of running Pods from the old status.
+/// Returns the status `counted` with the numbers of active, ready and terminating Pods of the old status.
 pub(super) fn with_running_counts(counted: &Value, old_status: &Value) -> Value {
     let mut status = counted.clone();
     for field in ["active", "ready", "terminating"] {
@@ -110,8 +110,8 @@ pub(super) fn deadline(job: &Value, status: &Value) -> Option<Timestamp> {
     start.checked_add(SignedDuration::from_secs(seconds)).ok()
 }
 
-/// Decides from the counts whether a Job is complete or has failed. A failure that the status already records
-/// (`FailureTarget`) stands.
+/// Returns whether a Job is running, complete or failed, according to the counts in its status. A Job whose status contains the condition
+/// `FailureTarget` has failed for the reason of this condition.
 pub(super) fn verdict(job: &Value, status: &Value, now: Timestamp) -> JobVerdict {
     if let Some(target) = condition::find(status, "FailureTarget") {
         let is_late = target["reason"] == "DeadlineExceeded";
@@ -131,8 +131,8 @@ pub(super) fn verdict(job: &Value, status: &Value, now: Timestamp) -> JobVerdict
     if is_complete { JobVerdict::Complete } else { JobVerdict::Running }
 }
 
-/// Sets the numbers of running Pods and the conditions of the verdict in the status. The final condition follows when
-/// no Pod is terminating.
+/// Sets the numbers of running Pods and the conditions of the verdict in the status. Sets the final condition `Complete` or `Failed` only
+/// once no Pod is terminating.
 pub(super) fn set_outcome(
     status: &mut Value,
     job: &Value,
@@ -144,6 +144,7 @@ pub(super) fn set_outcome(
     let ready = job_pods.active.iter().filter(|pod| pods::is_ready(pod)).count();
     let terminating = job_pods.failed.iter().filter(|pod| object::is_deleting(pod) && !pods::is_ended(pod)).count();
     let is_stopping = verdict != JobVerdict::Running || job["spec"]["suspend"] == true;
+    // The active Pods of a Job that has ended or is suspended were deleted in this reconcile.
     let terminating = if is_stopping { terminating + job_pods.active.len() } else { terminating };
     status["ready"] = if is_stopping { 0.into() } else { ready.into() };
     status["terminating"] = terminating.into();
@@ -171,7 +172,8 @@ pub(super) fn set_outcome(
     }
 }
 
-/// Sets the condition `Suspended` of a running Job when it is suspended or resumed; the start time is reset.
+/// Sets the condition `Suspended` of an unfinished Job when it is suspended or resumed. A suspension removes the start time, and a
+/// resumption sets it to the current time.
 fn set_suspended(status: &mut Value, job: &Value, time: &str) {
     if job["spec"]["suspend"] == true {
         if let Value::Object(status) = status {

@@ -35,6 +35,8 @@ impl Controller for Kubelet {
         vec![(String::new(), NODE.to_owned())]
     }
 
+    /// Writes the next status of a Pod that is bound to the node, or deletes a terminating one without further delay. The key without a
+    /// namespace registers the node.
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         if namespace.is_empty() {
             return register(client).await;
@@ -46,6 +48,7 @@ impl Controller for Kubelet {
         }
         let key = (namespace.as_str(), name.as_str());
         let response = if object::is_deleting(&pod) {
+            // The Pod was already deleted without a grace period, and waits only for its finalizers.
             if object::number(&pod, &["metadata", "deletionGracePeriodSeconds"]) == Some(0) {
                 return Ok(Action::AwaitChange);
             }

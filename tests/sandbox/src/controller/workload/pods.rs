@@ -38,7 +38,7 @@ pub(super) fn controlled_objects(client: &ControllerClient, kind: &Kind, namespa
     owned
 }
 
-/// Returns the controllers of a kind that control the object before or after the change.
+/// Returns the keys of the owners with this kind that control the changed object, before or after the change.
 pub(super) fn controller_keys(event: &ChangeEvent, kind: &str) -> Vec<ObjectKey> {
     let states = [Some(&event.object), event.before.as_ref()].into_iter().flatten();
     let with_owners = states.filter(|state| !state.owners.is_empty());
@@ -47,7 +47,7 @@ pub(super) fn controller_keys(event: &ChangeEvent, kind: &str) -> Vec<ObjectKey>
     keys
 }
 
-/// Returns the keys of the owners of a kind that control a stored object.
+/// Returns the keys of the owners with this kind that control a stored object.
 fn controller_keys_of(state: &Stored, kind: &str) -> Vec<ObjectKey> {
     let owned = state.owners().into_iter().filter(|owner| owner.controller && owner.kind == kind);
     owned.map(|owner| (state.namespace.to_string(), owner.name)).collect()
@@ -64,16 +64,16 @@ pub(super) fn from_template(template: &Value, kind: &Kind, owner: &Value) -> Val
         "namespace": object::namespace(owner), "ownerReferences": [controller_reference(kind, owner)],
         "generateName": format!("{}-", object::name(owner)),
     });
-    for part in ["labels", "annotations", "finalizers"] {
-        if let Some(value) = object::at(template, &["metadata", part]) {
-            metadata[part] = value.clone();
+    for field in ["labels", "annotations", "finalizers"] {
+        if let Some(value) = object::at(template, &["metadata", field]) {
+            metadata[field] = value.clone();
         }
     }
     json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]})
 }
 
-/// Adopts the objects that the owner's selector matches, that have no controller, and that `may_adopt` accepts: it gets
-/// the owner and the object. A terminating owner adopts nothing, and no owner adopts a terminating object.
+/// Adds a controller reference to the objects that match the selector of the owner and have no controller, if `may_adopt(owner, object)`
+/// accepts them. A terminating owner adopts nothing, and a terminating object is not adopted.
 pub(super) async fn adopt(
     client: &ControllerClient,
     child_kind: &Kind,
@@ -126,7 +126,8 @@ pub(super) fn is_ready(pod: &Value) -> bool {
     ready_condition(pod).is_some()
 }
 
-/// Returns whether a Pod has been ready for `seconds`, the `minReadySeconds` of its workload.
+/// Returns whether a Pod has been ready for `seconds`, the `minReadySeconds` of its workload. For a ready Pod that has not, returns the
+/// time at which it becomes available.
 pub(super) fn availability(pod: &Value, seconds: i64, now: Timestamp) -> Available {
     let Some(ready) = ready_condition(pod) else { return Available::No };
     if seconds == 0 {
@@ -141,7 +142,7 @@ pub(super) fn availability(pod: &Value, seconds: i64, now: Timestamp) -> Availab
     }
 }
 
-/// Converts a timestamp to the runtime's clock.
+/// Converts a timestamp of the sandbox's clock to an `Instant` of tokio; a time in the past becomes the current time.
 pub(super) fn to_instant(environment: &Environment, at: Timestamp) -> Instant {
     let delay = at.duration_since(environment.now());
     Instant::now() + std::time::Duration::try_from(delay).unwrap_or_default()
@@ -157,7 +158,8 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts the ready Pods, and those that have been ready for `seconds`.
+    /// Counts the ready Pods, and the available Pods, which have been ready for `seconds`. Also finds the time at which the next Pod
+    /// becomes available.
     pub(super) fn of<'a>(pods: impl IntoIterator<Item = &'a Value>, seconds: i64, now: Timestamp) -> Self {
         let mut tally = Self::default();
         for pod in pods {
@@ -177,10 +179,12 @@ impl Tally {
     }
 }
 
-/// Sorts Pods in the order of deletion: Pods without a node, not running and unready ones first, then the youngest.
+/// Sorts Pods in the order in which a ReplicaSet deletes them: Pods without a node first, then those that are not running, then unready
+/// ones, and the youngest first among equals.
 pub(super) fn sort_for_deletion(pods: &mut [Value]) {
     pods.sort_by_cached_key(|pod| {
         let bound = !object::text(pod, &["spec", "nodeName"]).is_empty();
+        // Lower numbers and `false` come first.
         let phase = match object::text(pod, &["status", "phase"]) {
             "Pending" | "" => 0,
             "Unknown" => 1,

@@ -44,7 +44,7 @@ impl ReplicaSets {
         sources: &[REPLICATION_CONTROLLERS, PODS],
     };
 
-    /// Returns the label selector of a set; that of a ReplicationController is a map of labels.
+    /// Returns the label selector of a set. The selector of a ReplicationController is a map of labels.
     fn selector(&self, set: &Value) -> LabelSelector {
         let selector = &set["spec"]["selector"];
         if self.group_resource == REPLICA_SETS {
@@ -62,6 +62,8 @@ impl Controller for ReplicaSets {
         EventSources::Resources(self.sources)
     }
 
+    /// Returns the changed ReplicaSet (or ReplicationController), the set that controls a changed Pod, or the sets that may adopt a Pod
+    /// without owners.
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         if group_resource == self.group_resource {
             return vec![pods::key(event)];
@@ -69,13 +71,14 @@ impl Controller for ReplicaSets {
         if !event.object.owners.is_empty() || event.deleted {
             return pods::controller_keys(event, self.kind);
         }
-        // A Pod without an owner may match the selector of a set.
         let Ok(kind) = client.served_kind(self.group_resource) else { return Vec::new() };
         let sets = client.list(&kind, Some(&event.object.namespace)).into_iter();
         let selects = |set: &Value| self.selector(set).matches(|label| event.object.label(label));
         sets.filter(selects).map(|set| (object::namespace(&set).to_owned(), object::name(&set).to_owned())).collect()
     }
 
+    /// Reconciles a ReplicaSet or ReplicationController: adopts matching Pods, creates or deletes Pods, and writes the status. Returns a
+    /// refused creation or deletion as an error after the status was written.
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let (kind, pods) = (client.served_kind(self.group_resource)?, client.served_kind(PODS)?);
         let Some(set) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
@@ -89,8 +92,8 @@ impl Controller for ReplicaSets {
 }
 
 impl ReplicaSets {
-    /// Creates or deletes Pods until the requested number exists, at most `BURST` at once, and records an Event for
-    /// each. Does nothing more in a terminating namespace.
+    /// Creates or deletes Pods until the requested number is active, at most `BURST` in one reconcile, and records an Event for each of
+    /// them. Stops without an error if the namespace is terminating.
     async fn scale(
         &self,
         client: &ControllerClient,
@@ -109,7 +112,7 @@ impl ReplicaSets {
                     let message = format!("Created pod: {}", object::name(&created));
                     event::record(client, self.component, set, "Normal", "SuccessfulCreate", &message).await;
                 }
-                // No Event for this: the set is deleted with its namespace.
+                // The failure needs no Event, because the set is deleted with its namespace.
                 Err(refused) if refused.is_namespace_terminating() => return Ok(()),
                 Err(refused) => {
                     let message = format!("Error creating: {}", refused.message);
@@ -134,8 +137,8 @@ impl ReplicaSets {
     }
 }
 
-/// Writes the status if it changed: the numbers of Pods, and the condition `ReplicaFailure` while `failure` is given.
-/// Returns the action that reconciles again when the next Pod becomes available.
+/// Writes the status if it changed: the numbers of Pods, and the condition `ReplicaFailure` if `failure` is given. Returns the action that
+/// reconciles again when the next Pod becomes available.
 async fn update_status(
     client: &ControllerClient,
     kind: &Kind,
@@ -148,7 +151,7 @@ async fn update_status(
     let (active, others): (Vec<_>, Vec<_>) = pods.into_iter().partition(pods::is_active);
     let labels: Vec<(String, String)> =
         object::labels(&set["spec"]["template"]).map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
-    let is_labeled = |pod: &&Value| {
+    let has_template_labels = |pod: &&Value| {
         labels.iter().all(|(key, value)| {
             object::labels(pod).any(|(other_key, other_value)| other_key == key && other_value == value)
         })
@@ -160,7 +163,7 @@ async fn update_status(
         "terminatingReplicas": others.iter().filter(|pod| object::is_deleting(pod) && !pods::is_ended(pod)).count(),
         "observedGeneration": set["metadata"]["generation"],
     });
-    let labeled = active.iter().filter(is_labeled).count();
+    let labeled = active.iter().filter(has_template_labels).count();
     let counts = [
         ("fullyLabeledReplicas", i64::try_from(labeled).unwrap_or(i64::MAX)),
         ("readyReplicas", tally.ready),

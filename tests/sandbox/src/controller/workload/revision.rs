@@ -23,8 +23,8 @@ pub(super) fn hash(template: &Value) -> String {
     hash.to_string().bytes().map(|digit| char::from(SAFE_LETTERS[usize::from(digit) % SAFE_LETTERS.len()])).collect()
 }
 
-/// Ensures that a ControllerRevision for the current template of a set exists and is the newest, with its hash in a
-/// label. Returns it, and all revisions of the set, oldest first.
+/// Ensures that a ControllerRevision for the current template of a set exists and has the highest revision number. A new one has the hash
+/// of the template in the label `label`. Returns the ControllerRevision, and all ControllerRevisions of the set.
 pub(super) async fn ensure_current(
     client: &ControllerClient,
     kind: &Kind,
@@ -37,14 +37,14 @@ pub(super) async fn ensure_current(
     let mut template = set["spec"]["template"].clone();
     template["$patch"] = "replace".into();
     let data = json!({"spec": {"template": template}});
-    if let Some(at) = revisions_of_set.iter().position(|revision| revision["data"] == data) {
+    if let Some(index) = revisions_of_set.iter().position(|revision| revision["data"] == data) {
         let newest = revisions_of_set.last().and_then(|revision| revision["revision"].as_i64()).unwrap_or(0);
-        if revisions_of_set[at]["revision"].as_i64() != Some(newest) {
+        if revisions_of_set[index]["revision"].as_i64() != Some(newest) {
             // A template that is used again becomes the newest revision.
-            revisions_of_set[at]["revision"] = (newest + 1).into();
-            revisions_of_set[at] = client.replace(&revisions, "", &revisions_of_set[at]).await?;
+            revisions_of_set[index]["revision"] = (newest + 1).into();
+            revisions_of_set[index] = client.replace(&revisions, "", &revisions_of_set[index]).await?;
         }
-        return Ok((revisions_of_set[at].clone(), revisions_of_set));
+        return Ok((revisions_of_set[index].clone(), revisions_of_set));
     }
     let newest = revisions_of_set.last().and_then(|revision| revision["revision"].as_i64()).unwrap_or(0);
     let hash = hash(&template);

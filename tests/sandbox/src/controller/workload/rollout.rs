@@ -34,12 +34,13 @@ pub(super) struct Rollout {
     is_recreate: bool,
 }
 
-/// Returns the number at a path of a ReplicaSet; 0 if there is none.
+/// Returns the number at a path of a ReplicaSet; 0 if the ReplicaSet has no such field.
 fn count(set: &Value, path: [&str; 2]) -> i64 {
     object::number(set, &path).unwrap_or(0)
 }
 
-/// Resolves an absolute number, or a percentage such as `25%` of `total`, like `intstr.GetScaledValueFromIntOrPercent`.
+/// Returns an absolute number as it is, or the share of `total` for a percentage such as `25%`, like
+/// `intstr.GetScaledValueFromIntOrPercent`.
 fn scaled_value(value: &Value, total: i64, round_up: bool) -> i64 {
     let percent = value.as_str().and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
     match percent {
@@ -50,8 +51,8 @@ fn scaled_value(value: &Value, total: i64, round_up: bool) -> i64 {
 }
 
 impl Rollout {
-    /// Finds the ReplicaSet with the current template, by template or by `name`, and computes the limits of the
-    /// strategy.
+    /// Finds the ReplicaSet with the current template, by its template or by `name`, and computes the limits that the strategy sets for the
+    /// number of Pods.
     pub(super) fn new(deployment: &Value, sets: Vec<Value>, name: &str) -> Self {
         let spec = &deployment["spec"];
         let is_new = |set: &Value| template_of(set) == spec["template"] || object::name(set) == name;
@@ -62,6 +63,7 @@ impl Rollout {
         let max_surge = if is_recreate { 0 } else { scaled_value(&rolling["maxSurge"], desired, true) };
         let mut max_unavailable =
             if is_recreate { 0 } else { scaled_value(&rolling["maxUnavailable"], desired, false) };
+        // Two limits of 0, for example after rounding, would block the rollout.
         if max_surge == 0 && max_unavailable == 0 && !is_recreate {
             max_unavailable = 1;
         }
@@ -69,32 +71,33 @@ impl Rollout {
         Self { sets, new, desired, max_pods: desired + max_surge, min_available, is_recreate }
     }
 
-    /// Returns the ReplicaSets with other templates.
+    /// Returns the ReplicaSets with other templates than the current one.
     pub(super) fn old_sets(&self) -> impl Iterator<Item = &Value> {
         self.sets.iter().enumerate().filter(|(at, _)| Some(*at) != self.new).map(|(_, set)| set)
     }
 
-    /// Returns the sum of the numbers at a path of all ReplicaSets.
+    /// Returns the sum of the numbers at a path over all ReplicaSets.
     fn total(&self, path: [&str; 2]) -> i64 {
         self.sets.iter().map(|set| count(set, path)).sum()
     }
 
-    /// Returns the number at a path of the new ReplicaSet; 0 if there is none.
+    /// Returns the number at a path of the ReplicaSet with the current template; 0 if it does not exist yet.
     fn new_set_count(&self, path: [&str; 2]) -> i64 {
         self.new.map_or(0, |at| count(&self.sets[at], path))
     }
 
     /// Returns the initial size of a new ReplicaSet, like `NewRSNewReplicas` of kube-controller-manager.
     pub(super) fn new_set_size(&self, deployment: &Value) -> i64 {
-        let old =
+        let has_old_pods =
             self.old_sets().any(|set| count(set, ["spec", "replicas"]) > 0 || count(set, ["status", "replicas"]) > 0);
-        if deployment["spec"]["paused"] == true || self.is_recreate && old {
+        // The strategy `Recreate` creates new Pods only after all old ones are gone.
+        if deployment["spec"]["paused"] == true || self.is_recreate && has_old_pods {
             return 0;
         }
         (self.max_pods - self.total(["spec", "replicas"])).clamp(0, self.desired)
     }
 
-    /// Returns whether all Pods have the new template and are available (`DeploymentComplete`).
+    /// Returns whether all Pods have the current template and are available (`DeploymentComplete` of kube-controller-manager).
     pub(super) fn is_complete(&self) -> bool {
         let all = [
             self.total(["status", "replicas"]),
@@ -104,7 +107,7 @@ impl Rollout {
         all == [self.desired; 3]
     }
 
-    /// Returns the replicas to which the strategy allows to scale the ReplicaSets now, in their order.
+    /// Returns the number of replicas for each ReplicaSet, in the order of `sets`, to which the strategy allows to scale it now.
     fn next_replicas(&self, paused: bool) -> Vec<i64> {
         let mut replicas: Vec<i64> = self.sets.iter().map(|set| count(set, ["spec", "replicas"])).collect();
         let active = replicas.iter().filter(|count| **count > 0).count();
@@ -140,8 +143,8 @@ impl Rollout {
         replicas
     }
 
-    /// Scales down the old ReplicaSets: first removes unavailable Pods, then available Pods above the minimum. `new_unavailable` is the
-    /// number of unavailable Pods of the new one.
+    /// Reduces the replicas of the old ReplicaSets: first by unavailable Pods, then by available Pods above the minimum. `new_unavailable`
+    /// is the number of unavailable Pods of the ReplicaSet with the current template, which has the index `new`.
     fn scale_down_old(&self, replicas: &mut [i64], new: usize, new_unavailable: i64) {
         let total: i64 = replicas.iter().sum();
         let mut removable = total - self.min_available - new_unavailable;
@@ -160,7 +163,7 @@ impl Rollout {
     }
 }
 
-/// Scales the ReplicaSets to the replicas that the strategy allows now. Skips those that have them already.
+/// Scales each ReplicaSet to the replicas that the strategy allows now, and records an Event for each change.
 pub(super) async fn scale(
     client: &ControllerClient,
     deployment: &Value,
@@ -186,8 +189,9 @@ pub(super) async fn scale(
     Ok(())
 }
 
-/// Writes the status of the Deployment if it changed: the numbers of Pods, and the conditions about progress,
-/// availability and failures. Returns the action that reconciles again at the progress deadline.
+/// Writes the status of the Deployment if it changed: the numbers of Pods, and the conditions about progress, availability and failures.
+/// `created_set` is the name of a ReplicaSet that this reconcile created. Returns the action that reconciles the Deployment again at its
+/// progress deadline.
 pub(super) async fn update_status(
     client: &ControllerClient,
     kind: &Kind,
@@ -264,8 +268,8 @@ fn set_changed_condition(status: &mut Value, condition: &Condition, now: &str) {
     }
 }
 
-/// Sets the `Progressing` condition. Returns the time at which the progress deadline expires; `None` if there is no
-/// deadline, or if the rollout is complete or has timed out.
+/// Sets the `Progressing` condition: the rollout is complete, has progressed since the status `old`, or has exceeded its deadline. Returns
+/// the time of the deadline; `None` if there is no deadline, or if the rollout is complete or has timed out.
 fn sync_progress(
     status: &mut Value,
     old: &Value,
@@ -280,6 +284,7 @@ fn sync_progress(
     let existing = condition::find(status, "Progressing").cloned();
     let has_reason = |reason: &str| existing.as_ref().is_some_and(|existing| existing["reason"] == reason);
     let count = |status: &Value, name: &str| status[name].as_i64().unwrap_or(0);
+    // The completion is already reported, and all Pods still have the current template.
     if has_reason("NewReplicaSetAvailable") && count(status, "replicas") == count(status, "updatedReplicas") {
         return None;
     }
@@ -288,11 +293,11 @@ fn sync_progress(
         set_changed_condition(status, &Condition::new("Progressing", true, "NewReplicaSetAvailable", message), &time);
         return None;
     }
-    let has_more = |name: &str| count(status, name) > count(old, name);
+    let has_increased = |name: &str| count(status, name) > count(old, name);
     let old_replicas = |status: &Value| count(status, "replicas") - count(status, "updatedReplicas");
-    if has_more("updatedReplicas")
-        || has_more("readyReplicas")
-        || has_more("availableReplicas")
+    if has_increased("updatedReplicas")
+        || has_increased("readyReplicas")
+        || has_increased("availableReplicas")
         || old_replicas(status) < old_replicas(old)
     {
         let message = format!("ReplicaSet {name:?} is progressing.");
@@ -313,7 +318,7 @@ fn sync_progress(
     None
 }
 
-/// Returns the template of a ReplicaSet as its Deployment contains it.
+/// Returns the pod template of a ReplicaSet without the hash label, as its Deployment contains it.
 pub(super) fn template_of(set: &Value) -> Value {
     let mut template = set["spec"]["template"].clone();
     if let Some(labels) = template["metadata"]["labels"].as_object_mut() {

@@ -23,6 +23,7 @@ impl Controller for Scheduler {
         if event.deleted || event.object.deleting { Vec::new() } else { vec![pods::key(event)] }
     }
 
+    /// Binds a Pod to the only node, unless the Pod is bound, terminating, has scheduling gates, or names another scheduler.
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let kind = client.served_kind(PODS)?;
         let Some(pod) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
@@ -37,6 +38,7 @@ impl Controller for Scheduler {
             "metadata": {"namespace": namespace, "name": name, "uid": object::uid(&pod)},
         });
         match client.create_subresource(&kind, "binding", &binding).await {
+            // A conflict means that another client has written the Pod, whose event leads to the next reconcile.
             Err(refused) if !refused.is_not_found() && refused.code != 409 => Err(refused),
             _ => Ok(Action::AwaitChange),
         }

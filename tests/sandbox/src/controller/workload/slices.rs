@@ -31,6 +31,8 @@ impl Controller for Slices {
         self.selectors = Selectors::default();
     }
 
+    /// Returns the Services to reconcile for a changed Service or Pod, or the Service of an updated or deleted EndpointSlice. The
+    /// controller itself creates slices, so a new one needs no reconcile.
     fn keys_for(&mut self, client: &ControllerClient, group_resource: &str, event: &ChangeEvent) -> Vec<ObjectKey> {
         if group_resource != SLICES {
             return self.selectors.keys_for(client, group_resource, event);
@@ -39,6 +41,8 @@ impl Controller for Slices {
         service.map(|service| (event.object.namespace.to_string(), service.to_owned())).into_iter().collect()
     }
 
+    /// Writes the endpoints and ports of a Service into its EndpointSlice, and creates the slice if it is missing. Ignores a terminating
+    /// Service, and one that selects no Pods.
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let (kind, services) = (client.served_kind(SLICES)?, client.served_kind(SERVICES)?);
         let Some(service) = client.get(&services, namespace, name) else { return Ok(Action::AwaitChange) };
@@ -49,11 +53,11 @@ impl Controller for Slices {
         let labels = slice_labels(&service);
         let owned = pods::controlled_objects(client, &kind, namespace, object::uid(&service));
         let existing = owned.into_iter().find(|slice| slice["metadata"]["labels"][MANAGED_BY] == MANAGER);
-        let same = |existing: &Value| {
+        let is_current = |existing: &Value| {
             let list = |field: &str| object::at(existing, &[field]).cloned().unwrap_or_else(|| json!([]));
             list("endpoints") == endpoint_list && list("ports") == ports && existing["metadata"]["labels"] == labels
         };
-        if existing.as_ref().is_some_and(same) {
+        if existing.as_ref().is_some_and(is_current) {
             return Ok(Action::AwaitChange);
         }
         let is_new = existing.is_none();
@@ -84,19 +88,19 @@ impl Controller for Slices {
     }
 }
 
-/// Returns whether a Pod is new in a slice or changed its readiness. The trigger time of a Pod that only disappears is
-/// not recorded.
+/// Returns whether `endpoint_list` contains a Pod that is missing in the stored slice or has another readiness there; only then a trigger
+/// time is recorded. The removal of a Pod does not count.
 fn is_triggered(slice: &Value, endpoint_list: &Value) -> bool {
     let endpoints = |list: &Value| list.as_array().cloned().unwrap_or_default();
     let old_endpoints = endpoints(&slice["endpoints"]);
-    let same = |one: &Value, other: &Value| {
-        one["targetRef"]["uid"] == other["targetRef"]["uid"]
-            && one["conditions"]["serving"] == other["conditions"]["serving"]
+    let is_same = |old: &Value, new: &Value| {
+        old["targetRef"]["uid"] == new["targetRef"]["uid"]
+            && old["conditions"]["serving"] == new["conditions"]["serving"]
     };
-    endpoints(endpoint_list).iter().any(|new| !old_endpoints.iter().any(|old| same(old, new)))
+    endpoints(endpoint_list).iter().any(|new| !old_endpoints.iter().any(|old| is_same(old, new)))
 }
 
-/// Returns the labels of a slice: those of the Service, and those that the controller adds.
+/// Returns the labels of an EndpointSlice: the labels of the Service, and the labels that the controller adds.
 fn slice_labels(service: &Value) -> Value {
     let mut labels = object::at(service, &["metadata", "labels"]).cloned().unwrap_or_else(|| json!({}));
     labels[MANAGED_BY] = MANAGER.into();
@@ -107,7 +111,8 @@ fn slice_labels(service: &Value) -> Value {
     labels
 }
 
-/// Returns the ports and the endpoints of a slice. The first Pod resolves named target ports.
+/// Returns the ports and the endpoints of the EndpointSlice of a Service. The first Pod determines the numbers of target ports that have a
+/// name.
 fn ports_and_endpoints(client: &ControllerClient, service: &Value) -> Result<(Value, Value), ApiError> {
     let pods = endpoints::pods_of(client, service)?;
     let includes_unready = service["spec"]["publishNotReadyAddresses"] == true;

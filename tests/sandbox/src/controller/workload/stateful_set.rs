@@ -42,6 +42,8 @@ impl Controller for StatefulSets {
         if group_resource == SETS { vec![pods::key(event)] } else { pods::controller_keys(event, "StatefulSet") }
     }
 
+    /// Reconciles a StatefulSet: adopts its Pods, stores the revision of its template, creates, updates and deletes Pods in order, and
+    /// writes the status.
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let kind = client.served_kind(SETS)?;
         let Some(set) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
@@ -52,6 +54,7 @@ impl Controller for StatefulSets {
         let (revision, revisions) = revision::ensure_current(client, &kind, &set, revision::OF_STATEFUL_SET).await?;
         let update_revision = object::name(&revision).to_owned();
         let status_revision = object::text(&set, &["status", "currentRevision"]).to_owned();
+        // A new StatefulSet has no current revision in its status, and starts with the revision of its template.
         let is_known = revisions.iter().any(|revision| object::name(revision) == status_revision);
         let current_revision = if is_known { status_revision } else { update_revision.clone() };
         let context = SetContext { client, kind: &kind, set: &set, update_revision, current_revision };
@@ -82,8 +85,9 @@ impl SetContext<'_> {
         !object::is_deleting(pod) && pods::availability(pod, seconds, now) == Available::Yes
     }
 
-    /// Creates and deletes Pods in the order of their ordinals: one of them, or all at once with the pod management
-    /// policy `Parallel`.
+    /// Creates missing Pods in the order of their ordinals, deletes surplus Pods in reverse order, and then replaces Pods of an old
+    /// template. Returns after each change or at an unavailable Pod, and the next reconcile continues. With the pod management policy
+    /// `Parallel`, creates all missing Pods and deletes all surplus Pods at once.
     async fn sync_pods(&self) -> Result<(), ApiError> {
         let (owned_pods, in_order) = (self.pods()?, self.set["spec"]["podManagementPolicy"] != "Parallel");
         for index in self.ordinals() {
@@ -114,7 +118,8 @@ impl SetContext<'_> {
         if surplus.is_empty() { self.update_outdated(&owned_pods).await } else { Ok(()) }
     }
 
-    /// Deletes Pods of an old template in reverse order, one at a time, down to the partition.
+    /// Deletes the Pods of an old template from the highest ordinal down to the partition of the rolling update. Deletes one Pod and
+    /// returns, and waits for each Pod to become available before the next deletion.
     async fn update_outdated(&self, owned_pods: &[Value]) -> Result<(), ApiError> {
         let strategy = &self.set["spec"]["updateStrategy"];
         if strategy["type"] == "OnDelete" {
@@ -133,8 +138,8 @@ impl SetContext<'_> {
         Ok(())
     }
 
-    /// Deletes the last Pod if it has an old template and does not become ready, so that it doesn't block the rollout
-    /// of a new template.
+    /// Deletes an unavailable Pod if it has the highest ordinal and an old template: if this template is broken, the Pod never becomes
+    /// ready and would block the rollout of the new template. Does nothing with the update strategy `OnDelete`.
     async fn delete_broken(&self, pod: &Value) -> Result<(), ApiError> {
         let is_outdated = object::text(pod, &["metadata", "labels", REVISION]) != self.update_revision;
         let is_last = self.ordinals().end - 1 == ordinal(pod);
@@ -148,7 +153,7 @@ impl SetContext<'_> {
         Ok(())
     }
 
-    /// Creates the Pod with an ordinal, after its claims, and records an Event about it.
+    /// Creates the PersistentVolumeClaims of the Pod with an ordinal, then the Pod, and records an Event about it.
     async fn create_pod(&self, index: i64) -> Result<(), ApiError> {
         let name = format!("{}-{index}", object::name(self.set));
         let mut pod = pods::from_template(&self.set["spec"]["template"], self.kind, self.set);
@@ -172,8 +177,8 @@ impl SetContext<'_> {
         Ok(())
     }
 
-    /// Creates the claims of a Pod and mounts them as volumes. The claims outlive the Pod; they outlive the set unless
-    /// its retention policy deletes them.
+    /// Creates the PersistentVolumeClaims of a Pod and adds them to the volumes of the Pod. The claims outlive the Pod, and also the
+    /// StatefulSet unless its retention policy deletes them.
     async fn create_claims(&self, pod_name: &str, pod: &mut Value) -> Result<(), ApiError> {
         let kind = self.client.served_kind(CLAIMS)?;
         let namespace = object::namespace(self.set);
@@ -271,15 +276,14 @@ impl SetContext<'_> {
     }
 }
 
-/// Returns whether the name of a Pod is that of the set and an ordinal (upstream: `isMemberOf`).
+/// Returns whether the name of a Pod consists of the name of the StatefulSet and an ordinal (`isMemberOf` of kube-controller-manager).
 fn is_member_of(set: &Value, pod: &Value) -> bool {
     object::name(pod).rsplit_once('-').is_some_and(|(parent, number)| {
         parent == object::name(set) && !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     })
 }
 
-/// Returns the ordinal at the end of a Pod's name; -1, which is in no range of ordinals, if the name does not end with
-/// a number.
+/// Returns the ordinal at the end of a Pod's name; -1 if the name does not end with a number, which is less than every valid ordinal.
 fn ordinal(pod: &Value) -> i64 {
     object::name(pod).rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(-1)
 }

@@ -21,6 +21,7 @@ const ALWAYS: [&str; 3] = ["DeleteOptions", "Patch", "Status"];
 /// Returns the schemas of the kinds and of everything that they refer to, by name.
 pub(super) fn schemas(kinds: &[&Arc<Kind>]) -> Map<String, Value> {
     let mut collected = Map::new();
+    // The names of the built-in definitions that are still to be added.
     let mut wanted: Vec<String> = ALWAYS.iter().map(|name| format!("{META}.{name}")).collect();
     for kind in kinds {
         match kind.custom() {
@@ -53,8 +54,8 @@ pub(super) fn schemas(kinds: &[&Arc<Kind>]) -> Map<String, Value> {
     collected
 }
 
-/// Converts the references of the built-in table to OpenAPI references, and adds their names to `wanted`. Next to other
-/// keywords a reference goes into an `allOf`.
+/// Converts the references in a definition of the built-in table, `{"$ref": NAME}`, to OpenAPI references, and adds the names to `wanted`.
+/// A reference beside other keywords goes into an `allOf`, since OpenAPI v3.0 ignores the siblings of a `$ref`.
 fn convert_references(schema: &mut Value, wanted: &mut Vec<String>) {
     match schema {
         Value::Object(map) => {
@@ -74,7 +75,7 @@ fn convert_references(schema: &mut Value, wanted: &mut Vec<String>) {
     }
 }
 
-/// Returns a CRD's schema, completed with the fields that every object has.
+/// Returns the schema of a custom kind with `apiVersion`, `kind` and `metadata`, which every object has, and the OpenAPI extensions.
 fn custom_schema(kind: &Kind, schema: &Value, selectable: &[String]) -> Value {
     let mut schema = if schema.is_object() { schema.clone() } else { json!({"type": "object"}) };
     let mut metadata = json!({"allOf": [reference(&format!("{META}.ObjectMeta"))]});

@@ -27,7 +27,7 @@ fn log_unreadable(error: &dyn std::error::Error) -> Descriptions {
     Descriptions::new()
 }
 
-/// Adds the descriptions to a definition's schema.
+/// Adds descriptions to the schema of the built-in definition `name` and to its fields. Does nothing if the table does not have the name.
 pub(super) fn describe(name: &str, schema: &mut Value) {
     let Some(descriptions) = DESCRIPTIONS.get(name) else { return };
     for (field, description) in descriptions {
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_descriptions_are_there() {
+    fn the_table_of_descriptions_is_readable() {
         let replicas = &DESCRIPTIONS["io.k8s.api.apps.v1.DeploymentSpec"]["replicas"];
         assert!(replicas.starts_with("Number of desired pods."), "{replicas}");
     }

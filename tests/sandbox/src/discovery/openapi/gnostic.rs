@@ -1,4 +1,4 @@
-//! Encodes OpenAPI v2 in the protobuf of `google/gnostic-models` (`openapiv2/OpenAPIv2.proto`).
+//! Encodes OpenAPI v2 in the protobuf of `google/gnostic-models`. The numbers of fields are those of `openapiv2/OpenAPIv2.proto`.
 
 use serde_json::{Map, Value};
 
@@ -16,7 +16,7 @@ impl Message {
         self.0.push(number as u8);
     }
 
-    /// Writes a length-delimited field: a string, bytes or a nested message.
+    /// Writes a length-delimited field (wire type 2): a string, bytes or a nested message.
     fn bytes(&mut self, field: u64, bytes: &[u8]) {
         self.push_varint(field << 3 | 2);
         self.push_varint(bytes.len() as u64);
@@ -31,9 +31,9 @@ impl Message {
     }
 
     /// Writes a boolean field.
-    fn bool(&mut self, field: u64, truth: bool) {
+    fn bool(&mut self, field: u64, value: bool) {
         self.push_varint(field << 3);
-        self.push_varint(truth.into());
+        self.push_varint(value.into());
     }
 
     /// Writes a field with a nested message.
@@ -42,7 +42,8 @@ impl Message {
     }
 }
 
-/// Encodes a `Document`.
+/// Encodes an OpenAPI v2 document as the message `Document`, with the numbers of its fields in `OpenAPIv2.proto`: `swagger` (1), `info`
+/// (2), empty `paths` (8) and `definitions` (9).
 pub(super) fn document(document: &Value) -> Vec<u8> {
     let (mut encoded, mut info) = (Message::default(), Message::default());
     encoded.string(1, document.get("swagger"));
@@ -54,7 +55,7 @@ pub(super) fn document(document: &Value) -> Vec<u8> {
     encoded.0
 }
 
-/// Encodes a map as a message of named entries, as `definitions` and `properties` are.
+/// Encodes a map, such as `definitions` or `properties`, as a message whose repeated field 1 has an entry for each key.
 fn named_entries(map: Option<&Map<String, Value>>, encode: fn(&Value) -> Message) -> Message {
     let mut all = Message::default();
     for (name, value) in map.into_iter().flatten() {
@@ -63,7 +64,7 @@ fn named_entries(map: Option<&Map<String, Value>>, encode: fn(&Value) -> Message
     all
 }
 
-/// Encodes an entry of a map: its name and its value.
+/// Encodes an entry of a map: its name in field 1 and its value in field 2.
 fn named_entry(name: &str, value: &Message) -> Message {
     let mut named_entry = Message::default();
     named_entry.bytes(1, name.as_bytes());
@@ -71,7 +72,8 @@ fn named_entry(name: &str, value: &Message) -> Message {
     named_entry
 }
 
-/// Encodes a `Schema`.
+/// Encodes a JSON schema as the message `Schema`, with the numbers of its fields in `OpenAPIv2.proto`. Omits keywords that are not listed
+/// here, except those that begin with `x-`.
 fn schema(schema: &Value) -> Message {
     let mut encoded = Message::default();
     for (field, keyword) in [(1, "$ref"), (2, "format"), (3, "title"), (4, "description"), (13, "pattern")] {
@@ -108,7 +110,7 @@ fn schema(schema: &Value) -> Message {
     encoded
 }
 
-/// Encodes an `AdditionalPropertiesItem`: a boolean or a schema.
+/// Encodes `additionalProperties` as an `AdditionalPropertiesItem`: a boolean in field 2 or a schema in field 1.
 fn additional_properties(additional: &Value) -> Message {
     let mut encoded = Message::default();
     match additional {
@@ -132,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_schema_is_written_by_its_numbers() {
+    fn a_schema_is_encoded_as_by_kube_apiserver() {
         let encoded = schema(&json!({"type": "object", "additionalProperties": {"type": "string", "format": "byte"}}));
         // The bytes that kube-apiserver writes for `ConfigMap.binaryData`.
         assert_eq!(encoded.0, b"\xaa\x01\x13\x0a\x11\x12\x04byte\xb2\x01\x08\x0a\x06string\xb2\x01\x08\x0a\x06object");

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::kind::{Kind, Subresource};
 
-/// Returns the paths and their operations, limited to the parts that clients read: kubectl's check of `fieldValidation`
-/// and its `explain`.
+/// Returns the paths below `prefix` of the kinds, and the operations of each path. They contain only the parts that kubectl reads to check
+/// `fieldValidation` and for `kubectl explain`.
 pub(super) fn paths(prefix: &str, kinds: &[&Arc<Kind>]) -> Map<String, Value> {
     let mut paths = Map::new();
     for kind in kinds {
@@ -52,24 +52,25 @@ fn supported_verbs(kind: &Kind, verbs: &[(&'static str, &'static str)]) -> Vec<(
     verbs.iter().copied().filter(|(_, verb)| has_verb(kind, verb)).collect()
 }
 
-/// Returns the operations of a path, for pairs of HTTP method and verb.
+/// Returns the operations of a path by HTTP method. `verbs` are pairs of HTTP method and RBAC verb; `response_kind` is the kind of the
+/// responses, except to a list.
 fn path_item(kind: &Kind, verbs: &[(&str, &str)], response_kind: &str) -> Value {
-    let operation = |(method, verb): &(&str, &str)| {
+    let method_and_operation = |(method, verb): &(&str, &str)| {
         let response_kind = if *verb == "list" { &kind.list_kind } else { response_kind };
         let schema = reference(&schema_name(kind, response_kind));
         ((*method).to_owned(), operation(verb, &schema, &gvk(kind, &kind.kind)))
     };
-    Value::Object(verbs.iter().map(operation).collect())
+    Value::Object(verbs.iter().map(method_and_operation).collect())
 }
 
-/// Returns the operations of the path of a subresource.
+/// Returns the operations of the path of a subresource by HTTP method, with the schema of the kind that the subresource responds with.
 fn subresource_path_item(kind: &Kind, subresource: &Subresource) -> Value {
     let (group, version, response_kind) = &subresource.answers;
     let (group, version) = if version.is_empty() { (&kind.group, &kind.version) } else { (group, version) };
     let name = crate::schema::builtin::of_kind(group, version, response_kind)
         .map_or_else(|| schema_name(kind, response_kind), |definition| definition.name.to_owned());
     let gvk = json!({"group": group, "version": version, "kind": response_kind});
-    let operation = |verb: &String| {
+    let method_and_operation = |verb: &String| {
         let method = match verb.as_str() {
             "create" => "post",
             "update" => "put",
@@ -77,7 +78,7 @@ fn subresource_path_item(kind: &Kind, subresource: &Subresource) -> Value {
         };
         (method.to_owned(), operation(verb, &reference(&name), &gvk))
     };
-    Value::Object(subresource.verbs.iter().map(operation).collect())
+    Value::Object(subresource.verbs.iter().map(method_and_operation).collect())
 }
 
 /// Returns an operation with its parameters, request body and response; `schema` refers to the

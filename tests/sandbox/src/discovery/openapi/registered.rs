@@ -29,13 +29,14 @@ const GROUPS: [(&str, &[&str]); 22] = [
     ("storagemigration.k8s.io", &["v1beta1"]),
 ];
 
-/// Returns the group version kinds of `DeleteOptions` in a document about custom kinds or about one built-in version.
+/// Returns the `x-kubernetes-group-version-kind` of `DeleteOptions` in the document of a group version: if the document has custom kinds,
+/// all registered versions, otherwise `v1` and the version of the document.
 pub(super) fn delete_options(group: &str, version: &str, custom: bool) -> Value {
-    let one = |group: &str, version: &str| json!({"group": group, "kind": "DeleteOptions", "version": version});
+    let gvk = |group: &str, version: &str| json!({"group": group, "kind": "DeleteOptions", "version": version});
     if custom {
-        let all = GROUPS.iter().flat_map(|(group, versions)| versions.iter().map(|version| one(group, version)));
+        let all = GROUPS.iter().flat_map(|(group, versions)| versions.iter().map(|version| gvk(group, version)));
         return all.collect();
     }
-    let core = one("", "v1");
-    if group.is_empty() { json!([core]) } else { json!([core, one(group, version)]) }
+    let core = gvk("", "v1");
+    if group.is_empty() { json!([core]) } else { json!([core, gvk(group, version)]) }
 }

@@ -13,18 +13,18 @@ use crate::{
 /// The media type that Go clients request.
 const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 
-/// Serves the document as JSON or protobuf, as the request accepts.
+/// Serves `/openapi/v2` as JSON, or as protobuf to a request that accepts only protobuf.
 ///
 /// # Errors
-/// `NotAcceptable` if the request accepts neither.
+/// `NotAcceptable` if the request accepts neither JSON nor protobuf.
 pub(crate) fn answer(groups: &Groups, call: &Call) -> Result<ApiResponse, Failure> {
-    let form = call.accept.representation();
-    if form == Representation::Unsupported && !call.accept.is_gnostic() {
+    let representation = call.accept.representation();
+    if representation == Representation::Unsupported && !call.accept.is_gnostic() {
         return Err(Failure::not_acceptable("only the following media types are accepted: application/json"));
     }
     let document = build_document(groups);
     let mut response = ApiResponse::json(http::StatusCode::OK, document.to_string().into());
-    if form == Representation::Unsupported {
+    if representation == Representation::Unsupported {
         response.content = Content::Whole(gnostic::document(&document).into());
         response.content_type = PROTOBUF;
     }
@@ -43,8 +43,8 @@ fn build_document(groups: &Groups) -> Value {
     })
 }
 
-/// Converts a schema to OpenAPI v2, which has no `oneOf`, `anyOf`, `not` and `nullable`: removes them, and turns an
-/// `allOf` of one reference into the reference.
+/// Converts a schema from OpenAPI v3 to v2: removes `oneOf`, `anyOf`, `not` and `nullable`, which v2 does not have, and replaces an `allOf`
+/// with a single reference by the reference.
 fn downgrade(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
@@ -68,7 +68,7 @@ fn rename_reference(map: &mut Map<String, Value>) {
     }
 }
 
-/// Returns the reference of an `allOf` that contains nothing else; otherwise `None`.
+/// Returns the reference in an `allOf` whose only item is a reference; otherwise `None`.
 fn only_reference(map: &Map<String, Value>) -> Option<Value> {
     match map.get("allOf")?.as_array()?.as_slice() {
         [schema] => schema.get("$ref").cloned(),

@@ -16,7 +16,7 @@ static COLUMNS: LazyLock<HashMap<(String, String, String), Value>> = LazyLock::n
     rows.into_iter().map(|(group, version, plural, columns)| ((group, version, plural), columns)).collect()
 });
 
-/// Returns the column definitions of a built-in kind; name and creation time if it has no printer.
+/// Returns the column definitions of a built-in kind; name and creation time if the table has none for the kind.
 pub(super) fn builtin(group: &str, version: &str, plural: &str) -> Value {
     let columns = COLUMNS.get(&(group.to_owned(), version.to_owned(), plural.to_owned()));
     columns.cloned().unwrap_or_else(|| json!([name_column(), created_column()]))

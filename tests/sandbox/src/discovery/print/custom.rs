@@ -19,19 +19,19 @@ pub(super) struct Column {
     path: Option<JsonPath>,
 }
 
-/// Parses the columns after the name; without any, the only column is the age.
+/// Parses the `additionalPrinterColumns` of a CRD. If it declares none, returns the age as the only column after the name.
 pub(super) fn parse_columns(declared_columns: &[Value]) -> Vec<Column> {
     if declared_columns.is_empty() {
         let age = json!({"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"});
         let mut age = parse_column(&age);
-        // The description is the same for every kind that has an age.
+        // The age column has the same description in the tables of built-in kinds.
         age.description = columns::age_column()["description"].as_str().unwrap_or_default().to_owned();
         return vec![age];
     }
     declared_columns.iter().map(parse_column).collect()
 }
 
-/// Returns the column definitions of a CRD, with the name first.
+/// Returns the `columnDefinitions` of a custom kind: the name, then its columns.
 pub(super) fn definitions(custom: &[Column]) -> Value {
     let described = custom.iter().map(|column| {
         json!({
@@ -61,7 +61,7 @@ fn parse_column(declared_column: &Value) -> Column {
     }
 }
 
-/// Returns the cells of an object: its name, then the value of each column, or null.
+/// Returns the cells of an object: its name, then for each column the first value at its path, or null if there is none.
 pub(super) fn row_cells(columns: &[Column], item: &Value, now: Timestamp) -> Vec<Value> {
     let cell = |column: &Column| {
         let found = column.path.as_ref().and_then(|path| path.find(item).first().copied());
@@ -79,7 +79,7 @@ impl Column {
                 number.as_i64().or_else(|| number.as_f64().map(|float| float as i64)).into()
             }
             ("number", Value::Number(number)) => number.clone().into(),
-            ("boolean", Value::Bool(truth)) => (*truth).into(),
+            ("boolean", Value::Bool(flag)) => (*flag).into(),
             ("date", Value::String(time)) => match time.parse::<Timestamp>() {
                 Ok(time) => duration::between(time, now).into(),
                 Err(_) => "<invalid>".into(),

@@ -13,6 +13,7 @@ pub(super) fn between(start: Timestamp, now: Timestamp) -> String {
     let seconds = now.duration_since(start).as_secs();
     let (minutes, hours) = (seconds / 60, seconds / 3600);
     let (days, years) = (hours / 24, hours / (24 * 365));
+    // The limits are 2 and 10 minutes, 3 and 8 hours, 2 and 8 days, 2 and 8 years.
     match seconds {
         ..-1 => "<invalid>".to_owned(),
         -1 => "0s".to_owned(),

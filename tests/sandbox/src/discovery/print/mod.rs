@@ -11,7 +11,7 @@ mod custom;
 mod duration;
 mod path;
 
-/// Returns the table of some objects; `metadata` is the list's.
+/// Returns the table of the objects, as the options of the request require; `metadata` is the metadata of the list.
 ///
 /// # Errors
 /// `BadRequest` if `includeObject` has an unknown value.
@@ -79,7 +79,7 @@ impl Printer {
         Ok(Self { columns, definitions, include_object, is_daemon_set: kind.is("apps", "daemonsets") })
     }
 
-    /// Returns the table of some objects, with or without the column definitions.
+    /// Returns the table of the objects, with or without the column definitions.
     pub(crate) fn table(&self, objects: &[Value], metadata: &Value, with_columns: bool, now: Timestamp) -> Value {
         let definitions = if with_columns { self.definitions.clone() } else { Value::Null };
         let rows: Vec<Value> = objects.iter().map(|object| self.row(object, now)).collect();

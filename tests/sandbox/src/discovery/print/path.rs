@@ -42,7 +42,7 @@ impl JsonPath {
         Some(Self(steps))
     }
 
-    /// Returns all values at the path.
+    /// Returns all values at the path, found by applying each step to the values of the step before.
     pub(super) fn find<'a>(&self, value: &'a Value) -> Vec<&'a Value> {
         self.0.iter().fold(vec![value], |found, step| found.into_iter().flat_map(|value| step.select(value)).collect())
     }
@@ -88,9 +88,9 @@ fn position(index: i64, length: usize) -> usize {
 /// character. `None` if the name is empty.
 fn parse_field(text: &str) -> Option<(String, &str)> {
     let (mut name, mut chars) = (String::new(), text.char_indices());
-    while let Some((at, character)) = chars.next() {
+    while let Some((position, character)) = chars.next() {
         match character {
-            '.' | '[' => return (!name.is_empty()).then(|| (name, &text[at..])),
+            '.' | '[' => return (!name.is_empty()).then(|| (name, &text[position..])),
             '\\' => name.push(chars.next()?.1),
             _ => name.push(character),
         }
@@ -98,17 +98,17 @@ fn parse_field(text: &str) -> Option<(String, &str)> {
     (!name.is_empty()).then_some((name, ""))
 }
 
-/// Returns the position of the bracket that closes the open one; brackets in quotes don't count. `None` if there is
-/// none.
+/// Returns the position of the bracket that closes the bracket before `text`; skips nested brackets and brackets in quotes. `None` if it is
+/// not closed.
 fn closing_bracket(text: &str) -> Option<usize> {
     let (mut quote, mut depth) = (None, 0);
-    for (at, character) in text.char_indices() {
+    for (position, character) in text.char_indices() {
         match (quote, character) {
             (Some(open), _) if character == open => quote = None,
             (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(character),
             (None, '[') => depth += 1,
-            (None, ']') if depth == 0 => return Some(at),
+            (None, ']') if depth == 0 => return Some(position),
             (None, ']') => depth -= 1,
             _ => {}
         }
@@ -116,7 +116,7 @@ fn closing_bracket(text: &str) -> Option<usize> {
     None
 }
 
-/// Parses the text between brackets: a filter, a quoted field, `*`, a slice or an index. `None` if it is none of them.
+/// Parses the text between brackets: a filter, a quoted field, `*`, a slice or an index. `None` if it is invalid.
 fn parse_brackets(text: &str) -> Option<PathStep> {
     let text = text.trim();
     if let Some(filter) = text.strip_prefix("?(") {
@@ -136,8 +136,10 @@ fn parse_brackets(text: &str) -> Option<PathStep> {
     text.parse().ok().map(PathStep::Index)
 }
 
-/// Parses a filter: `@.type=="Ready"`. `None` if it is invalid or not supported.
+/// Parses a filter that compares a field with a value, `@.type=="Ready"` or `@.type!="Ready"`, or requires a field, `@.type`. `None` if it
+/// is invalid or not supported.
 fn parse_filter(text: &str) -> Option<PathStep> {
+    // Parses `@.a.b` into the names of the nested fields.
     let path = |text: &str| -> Option<Vec<String>> {
         let (mut rest, mut names) = (text.trim().strip_prefix('@')?, Vec::new());
         while !rest.is_empty() {
@@ -175,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_paths_lead_to_their_values() {
+    fn json_paths_find_their_values() {
         let object = json!({
             "spec": {"items": [{"name": "a"}, {"name": "b"}, {"name": "c"}]},
             "metadata": {"labels": {"app.x/y": "lab"}},
@@ -192,8 +194,8 @@ mod tests {
         assert_eq!(found(r#".status.conditions[?(@.type=="Ready")].status"#), r#"["True"]"#);
         assert_eq!(found(".status.conditions[?(@.type!='Ready')].status"), r#"["False"]"#);
         assert_eq!(found(".status.conditions[?(@.gone)].status"), "[]");
-        for wrong in [".a[", ".a[x]", ".a[?(@.b==)]", "..", ".a..b"] {
-            assert_eq!(JsonPath::parse(wrong), None, "{wrong}");
+        for invalid in [".a[", ".a[x]", ".a[?(@.b==)]", "..", ".a..b"] {
+            assert_eq!(JsonPath::parse(invalid), None, "{invalid}");
         }
     }
 }

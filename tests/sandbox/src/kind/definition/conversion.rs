@@ -1,4 +1,4 @@
-//! Validates `spec.conversion` of a CustomResourceDefinition.
+//! Validates `spec.conversion` of a CustomResourceDefinition: its strategy and its webhook.
 
 use serde_json::Value;
 
@@ -8,15 +8,16 @@ use crate::{
     object::{at, text},
 };
 
-/// Validates `spec.conversion`. Returns the errors; none if it is valid.
+/// Validates `spec.conversion`: with the strategy `Webhook` its webhook, with `None` that no webhook is set. Returns the
+/// errors; none if it is valid.
 pub(super) fn validate_conversion(conversion: &Value) -> Vec<Cause> {
     let client = at(conversion, &["webhook", "clientConfig"]);
-    let reviews = at(conversion, &["webhook", "conversionReviewVersions"]).and_then(Value::as_array);
-    let reviews = reviews.map(Vec::as_slice).unwrap_or_default();
+    let review_versions = at(conversion, &["webhook", "conversionReviewVersions"]).and_then(Value::as_array);
+    let review_versions = review_versions.map(Vec::as_slice).unwrap_or_default();
     let mut causes = match text(conversion, &["strategy"]) {
         "Webhook" => {
             let mut causes = validate_client_config(client);
-            causes.extend(validate_review_versions(reviews));
+            causes.extend(validate_review_versions(review_versions));
             return causes;
         }
         "None" => Vec::new(),
@@ -27,13 +28,14 @@ pub(super) fn validate_conversion(conversion: &Value) -> Vec<Cause> {
     if client.is_some() {
         causes.push(Cause::forbidden("spec.conversion.webhookClientConfig", why));
     }
-    if !reviews.is_empty() {
+    if !review_versions.is_empty() {
         causes.push(Cause::forbidden("spec.conversion.conversionReviewVersions", why));
     }
     causes
 }
 
-/// Validates the client configuration of a conversion webhook: either a URL or a Service.
+/// Validates the client configuration of a conversion webhook: exactly one of a URL and a Service with name and
+/// namespace. Returns the errors; none if it is valid.
 fn validate_client_config(client: Option<&Value>) -> Vec<Cause> {
     let field_path = "spec.conversion.webhookClientConfig";
     let Some(client) = client else {
@@ -53,7 +55,7 @@ fn validate_client_config(client: Option<&Value>) -> Vec<Cause> {
     }
 }
 
-/// Validates the URL of a webhook (upstream: `ValidateWebhookURL`).
+/// Validates the URL of a webhook: `https`, a host, and no user information (upstream: `ValidateWebhookURL`).
 fn validate_url(url: &str, field_path: &str) -> Vec<Cause> {
     let format_hint = "; desired format: https://host[/path]";
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
@@ -73,7 +75,7 @@ fn validate_url(url: &str, field_path: &str) -> Vec<Cause> {
     causes
 }
 
-/// Validates `conversionReviewVersions`, which must contain a version that the server supports.
+/// Validates `conversionReviewVersions`: distinct labels, with at least one version that the server supports.
 fn validate_review_versions(versions: &[Value]) -> Vec<Cause> {
     let field_path = "spec.conversion.conversionReviewVersions";
     if versions.is_empty() {

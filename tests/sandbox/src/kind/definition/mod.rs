@@ -32,19 +32,19 @@ pub(crate) fn is_crd(kind: &Kind) -> bool {
     kind.is(GROUP, PLURAL)
 }
 
-/// Sets the defaults of a CRD: singular, list kind, conversion strategy and the port of the webhook.
+/// Sets the defaults of a CRD: singular, list kind, conversion strategy and the port of the conversion webhook.
 pub(crate) fn default(crd: &mut Value) {
     let kind = text(crd, &["spec", "names", "kind"]).to_owned();
     if !crd["spec"].is_object() {
         return;
     }
-    let absent =
+    let is_unset =
         |names: &Map<String, Value>, key: &str| names.get(key).is_none_or(|name| *name == "" || name.is_null());
     let names = object::map_at(crd, &["spec", "names"]);
-    if absent(names, "singular") && !kind.is_empty() {
+    if is_unset(names, "singular") && !kind.is_empty() {
         names.insert("singular".into(), kind.to_lowercase().into());
     }
-    if absent(names, "listKind") && !kind.is_empty() {
+    if is_unset(names, "listKind") && !kind.is_empty() {
         names.insert("listKind".into(), format!("{kind}List").into());
     }
     let spec = object::map_at(crd, &["spec"]);
@@ -57,16 +57,16 @@ pub(crate) fn default(crd: &mut Value) {
     }
 }
 
-/// Resets the status of a new CRD.
+/// Resets the status of a new CRD: no accepted names and conditions, and the storage version in `storedVersions`.
 pub(crate) fn prepare_create(crd: &mut Value) {
     let stored = storage_version(crd).to_owned();
-    let versions: Vec<_> = Some(stored).filter(|stored| !stored.is_empty()).into_iter().collect();
+    let stored_versions: Vec<_> = Some(stored).filter(|stored| !stored.is_empty()).into_iter().collect();
     crd["status"] = json!({
-        "conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": versions,
+        "conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": stored_versions,
     });
 }
 
-/// Adds a new storage version to `status.storedVersions`.
+/// Adds the storage version of an updated CRD to `status.storedVersions` if it is missing there.
 pub(crate) fn prepare_update(crd: &mut Value) {
     let stored = storage_version(crd).to_owned();
     let status = object::map_at(crd, &["status"]);
@@ -79,7 +79,8 @@ pub(crate) fn prepare_update(crd: &mut Value) {
     }
 }
 
-/// Marks a CRD as deleted. Its finalizer holds it until its objects are gone.
+/// Marks a CRD as deleted: sets the deletion timestamp, the condition `Terminating`, and the finalizer that holds the CRD
+/// until its objects are gone. Does nothing for a CRD that is already marked.
 pub(crate) fn mark_deleted(server: &Server, crd: &mut Value) {
     if object::is_deleting(crd) {
         return;

@@ -23,7 +23,8 @@ pub(super) fn is_subdomain(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(is_dns_part)
 }
 
-/// Returns whether a text has only lowercase letters, digits and hyphens, with no hyphen at either end.
+/// Returns whether a text has only lowercase letters, digits and hyphens, is not empty, and neither starts nor ends with
+/// a hyphen.
 fn is_dns_part(text: &str) -> bool {
     let is_alphanumeric = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
     text.starts_with(is_alphanumeric)
@@ -31,7 +32,7 @@ fn is_dns_part(text: &str) -> bool {
         && text.chars().all(|letter| is_alphanumeric(letter) || letter == '-')
 }
 
-/// Returns the error about a CRD whose name is not `plural.group`; `None` if it is.
+/// Returns the error about a CRD whose `metadata.name` is not `PLURAL.GROUP`; `None` if the name is right.
 pub(super) fn validate_object_name(crd: &Value) -> Option<Cause> {
     let name = object::name(crd);
     let expected = format!("{}.{}", text(crd, &["spec", "names", "plural"]), text(crd, &["spec", "group"]));

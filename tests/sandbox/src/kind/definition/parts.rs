@@ -16,7 +16,7 @@ const COLUMN_FORMATS: [&str; 8] = ["byte", "date", "date-time", "double", "float
 /// The maximum number of selectable fields of a version.
 const MAX_SELECTABLE_FIELDS: usize = 8;
 
-/// Validates the deprecation warning of a version; `None` if it is valid or missing.
+/// Validates the deprecation warning of a version. Returns the error; `None` if the warning is valid or missing.
 pub(super) fn validate_deprecation(version: &Value, field_path: &str) -> Option<Cause> {
     let warning = version["deprecationWarning"].as_str()?;
     let why = match warning {
@@ -28,7 +28,8 @@ pub(super) fn validate_deprecation(version: &Value, field_path: &str) -> Option<
     Some(Cause::invalid(field_path, &warning.into(), why))
 }
 
-/// Validates the paths of the `scale` subresource of a version.
+/// Validates the paths of the `scale` subresource of a version. Returns the errors; none if they are valid or if the
+/// version has no `scale`.
 pub(super) fn validate_scale(version: &Value, field_path: &str) -> Vec<Cause> {
     let Some(scale) = at(version, &["subresources", "scale"]) else { return Vec::new() };
     let mut causes = Vec::new();
@@ -39,6 +40,7 @@ pub(super) fn validate_scale(version: &Value, field_path: &str) -> Vec<Cause> {
     ] {
         let (path, field_path) = (text(scale, &[key]), format!("{field_path}.scale.{key}"));
         if path.is_empty() {
+            // The path of the label selector is optional.
             if key != "labelSelectorPath" {
                 causes.push(Cause::required(field_path, ""));
             }
@@ -56,7 +58,7 @@ fn not_json_path(field_path: &str, path: &str) -> Cause {
     Cause::invalid(field_path, &path.into(), "must be a simple json path starting with .")
 }
 
-/// Validates the printer columns of a version.
+/// Validates the printer columns of a version: name, type, format and JSON path of each. Returns the errors.
 pub(super) fn validate_columns(version: &Value, field_path: &str) -> Vec<Cause> {
     let columns = version["additionalPrinterColumns"].as_array();
     let mut causes = Vec::new();
@@ -85,19 +87,20 @@ pub(super) fn validate_columns(version: &Value, field_path: &str) -> Vec<Cause> 
     causes
 }
 
-/// Validates the selectable fields of a version: paths to scalars outside of the metadata, each once.
+/// Validates the selectable fields of a version: distinct paths to scalars outside of the metadata, at most
+/// `MAX_SELECTABLE_FIELDS`. Returns the errors.
 pub(super) fn validate_selectable_fields(version: &Value, field_path: &str) -> Vec<Cause> {
     let fields = version["selectableFields"].as_array().map(Vec::as_slice).unwrap_or_default();
     let schema = &version["schema"]["openAPIV3Schema"];
-    let (mut causes, mut known) = (Vec::new(), Vec::new());
+    let (mut causes, mut distinct_paths) = (Vec::new(), Vec::new());
     for (index, field) in fields.iter().enumerate() {
         let (path, field_path) = (text(field, &["jsonPath"]), format!("{field_path}[{index}].jsonPath"));
         if path.is_empty() {
             causes.push(Cause::required(field_path, ""));
             continue;
         }
-        let found = match opgen_schema::at_path(schema, path) {
-            Ok(found) => found,
+        let field_schema = match opgen_schema::at_path(schema, path) {
+            Ok(field_schema) => field_schema,
             Err(why) => {
                 causes.push(Cause::invalid(field_path, &path.into(), &format!("is an invalid path: {why}")));
                 continue;
@@ -106,19 +109,19 @@ pub(super) fn validate_selectable_fields(version: &Value, field_path: &str) -> V
         if path == ".metadata" || path.starts_with(".metadata.") {
             causes.push(Cause::invalid(field_path.clone(), &path.into(), "must not point to fields in metadata"));
         }
-        if !matches!(text(found, &["type"]), "string" | "boolean" | "integer") {
+        if !matches!(text(field_schema, &["type"]), "string" | "boolean" | "integer") {
             let why = "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
             causes.push(Cause::invalid(field_path.clone(), &path.into(), why));
         }
-        if known.contains(&path) {
+        if distinct_paths.contains(&path) {
             let message = format!("Duplicate value: {path:?}");
             causes.push(Cause { reason: "FieldValueDuplicate", message, field: field_path });
         } else {
-            known.push(path);
+            distinct_paths.push(path);
         }
     }
-    if known.len() > MAX_SELECTABLE_FIELDS {
-        let message = format!("Too many: {}: must have at most {MAX_SELECTABLE_FIELDS} items", known.len());
+    if distinct_paths.len() > MAX_SELECTABLE_FIELDS {
+        let message = format!("Too many: {}: must have at most {MAX_SELECTABLE_FIELDS} items", distinct_paths.len());
         causes.push(Cause { reason: "FieldValueTooMany", message, field: field_path.to_owned() });
     }
     causes

@@ -1,4 +1,4 @@
-//! Validates a CustomResourceDefinition.
+//! Validates a CustomResourceDefinition when it is created or updated.
 
 use serde_json::{Value, json};
 
@@ -9,8 +9,8 @@ use crate::{
     schema,
 };
 
-/// Which fields have the same value in all versions. The server reports errors in these once, under `spec`, because its
-/// internal type has one field for all versions.
+/// Whether each of four fields has the same value in all versions of a CRD. The server reports errors in such a shared
+/// field once, under `spec`, because its internal Go type stores a shared field there.
 pub(super) struct SharedFields {
     schema: bool,
     subresources: bool,
@@ -19,7 +19,7 @@ pub(super) struct SharedFields {
 }
 
 impl SharedFields {
-    /// Compares the fields of the versions. A field that is missing or empty is not shared.
+    /// Compares the four fields across the versions. A field that is missing or an empty list is not shared.
     fn of(versions: &[Value]) -> Self {
         let is_shared = |key: &str| {
             let first =
@@ -82,7 +82,8 @@ fn validate_spec(crd: &Value, versions: &[Value]) -> Vec<Cause> {
     causes
 }
 
-/// Validates the versions of a CRD, and that exactly one of them is the storage version.
+/// Validates each version of a CRD, that their names are distinct, and that exactly one version is the storage version.
+/// Reports the errors in a field that all versions share once, under `spec` instead of `spec.versions[…]`.
 fn validate_versions(versions: &[Value]) -> Vec<Cause> {
     let shared = SharedFields::of(versions);
     let mut causes = Vec::new();
@@ -91,13 +92,15 @@ fn validate_versions(versions: &[Value]) -> Vec<Cause> {
         let name = text(version, &["name"]);
         if !names::is_label(name) {
             causes.push(Cause::invalid(format!("{version_path}.name"), &name.into(), names::LABEL));
+            // The internal Go type copies the name of the first version to the deprecated field `spec.version`.
             if index == 0 {
                 causes.push(Cause::invalid("spec.version", &name.into(), names::LABEL));
             }
         }
         causes.extend(parts::validate_deprecation(version, &format!("{version_path}.deprecationWarning")));
-        let first = index == 0;
-        let field_path = |is_shared: bool, shared_key: &str, version_key: &str| match (is_shared, first) {
+        // Returns the path under which errors in a field are reported; `None` if the first version reported them.
+        let is_first = index == 0;
+        let field_path = |is_shared: bool, shared_key: &str, version_key: &str| match (is_shared, is_first) {
             (true, true) => Some(format!("spec.{shared_key}")),
             (true, false) => None,
             (false, _) => Some(format!("{version_path}.{version_key}")),
@@ -120,8 +123,8 @@ fn validate_versions(versions: &[Value]) -> Vec<Cause> {
         message: format!("Invalid value: {}: {why}", internal_json(versions, &shared)),
         field: "spec.versions".to_owned(),
     };
-    let names: Vec<&str> = versions.iter().map(|version| text(version, &["name"])).collect();
-    if names.iter().enumerate().any(|(index, name)| names[..index].contains(name)) {
+    let version_names: Vec<&str> = versions.iter().map(|version| text(version, &["name"])).collect();
+    if version_names.iter().enumerate().any(|(index, name)| version_names[..index].contains(name)) {
         causes.push(versions_error("must contain unique version names"));
     }
     if versions.iter().filter(|version| version["storage"] == true).count() != 1 {
@@ -130,10 +133,11 @@ fn validate_versions(versions: &[Value]) -> Vec<Cause> {
     causes
 }
 
-/// Returns the JSON of the versions with the field names of upstream's internal Go type.
+/// Returns the JSON of `spec.versions` as error messages quote it: with the field names of upstream's internal Go type,
+/// in which a field that all versions share is null in each version.
 fn internal_json(versions: &[Value], shared: &SharedFields) -> String {
     let own_value = |is_shared: bool, value: &Value| if is_shared { Value::Null } else { value.clone() };
-    let version = |version: &Value| {
+    let encode_version = |version: &Value| {
         format!(
             "{{\"Name\":{},\"Served\":{},\"Storage\":{},\"Deprecated\":{},\"DeprecationWarning\":{},\"Schema\":{},\"Subresources\":{},\"AdditionalPrinterColumns\":{},\"SelectableFields\":{}}}",
             version["name"],
@@ -147,10 +151,10 @@ fn internal_json(versions: &[Value], shared: &SharedFields) -> String {
             own_value(shared.selectable, &version["selectableFields"]),
         )
     };
-    format!("[{}]", versions.iter().map(version).collect::<Vec<_>>().join(","))
+    format!("[{}]", versions.iter().map(encode_version).collect::<Vec<_>>().join(","))
 }
 
-/// Validates that an update keeps group and plural, and also scope and kind once the CRD is established.
+/// Validates that an update keeps group and plural, and also scope and kind if the CRD has the condition `Established`.
 fn validate_immutable_fields(new: &Value, old: &Value) -> Vec<Cause> {
     let established = has_condition(old, "Established");
     let fields: [(&[&str], bool); 4] = [
@@ -191,8 +195,8 @@ fn validate_stored_versions(crd: &Value, versions: &[Value]) -> Vec<Cause> {
     causes
 }
 
-/// Validates the approval annotation, which CRDs in the groups of Kubernetes must have; `None` if it is valid or not
-/// required.
+/// Validates the annotation `api-approved.kubernetes.io`, which a CRD in the groups `k8s.io`, `kubernetes.io` and their
+/// subdomains must have. Returns the error; `None` if the annotation is valid or not required.
 fn validate_approval(crd: &Value) -> Option<Cause> {
     const ANNOTATION: &str = "api-approved.kubernetes.io";
     let group = text(crd, &["spec", "group"]);
@@ -201,11 +205,11 @@ fn validate_approval(crd: &Value) -> Option<Cause> {
         .iter()
         .any(|domain| group == *domain || group.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.')));
     let field_path = format!("metadata.annotations[{ANNOTATION}]");
-    let see = "see https://github.com/kubernetes/enhancements/pull/1111";
+    let reference = "see https://github.com/kubernetes/enhancements/pull/1111";
     match at(crd, &["metadata", "annotations", ANNOTATION]).and_then(Value::as_str).unwrap_or_default() {
         _ if !is_protected => None,
         "" => {
-            let why = format!("protected groups must have approval annotation {ANNOTATION:?}, {see}");
+            let why = format!("protected groups must have approval annotation {ANNOTATION:?}, {reference}");
             Some(Cause::required(field_path, &why))
         }
         approval
@@ -217,7 +221,7 @@ fn validate_approval(crd: &Value) -> Option<Cause> {
         }
         approval => {
             let why = format!(
-                "protected groups must have approval annotation {ANNOTATION:?} with either a URL or a reason starting with \"unapproved\", {see}"
+                "protected groups must have approval annotation {ANNOTATION:?} with either a URL or a reason starting with \"unapproved\", {reference}"
             );
             Some(Cause::invalid(field_path, &approval.into(), &why))
         }

@@ -48,16 +48,17 @@ fn type_of(Arguments(arguments): Arguments) -> Result<Cel, ExecutionError> {
     }))
 }
 
-/// Evaluates the rules of a schema against an object. Returns the errors; none if all rules hold. `outline` is the
-/// schema of the object.
+/// Evaluates the CEL rules of a schema against an object. Returns the errors; none if all rules hold. `outline` has the
+/// JSON Schema keywords of the schema.
 pub(crate) fn check(rules: &RuleTree, outline: &Keywords, new: &Value, old: OldValue<'_>) -> Vec<Cause> {
     let mut causes = Vec::new();
     FUNCTIONS.with(|functions| check_value(functions, rules, outline, new, old, "", &mut causes));
     causes
 }
 
-/// Evaluates the rules of a value and of the values in it. `outline` is the schema of the value; `tree` holds the rules
-/// of this schema or of one of its `allOf`.
+/// Evaluates the rules of a value and, recursively, of its items and fields. `outline` is the schema of the value; `tree`
+/// holds the rules of this schema or of one of the schemas in its `allOf`. `path` is the path of the value in the object.
+/// Adds the errors to `causes`.
 fn check_value(
     functions: &Context<'_>,
     tree: &RuleTree,
@@ -73,28 +74,29 @@ fn check_value(
     if !tree.rules.is_empty() {
         RuleScope { outline, new, old, path }.check_rules(functions, &tree.rules, causes);
     }
-    for all in &tree.all_of {
-        check_value(functions, all, outline, new, old, path, causes);
+    for subtree in &tree.all_of {
+        check_value(functions, subtree, outline, new, old, path, causes);
     }
     match new {
         Value::Array(items) => {
-            let (Some(schema), Some(outline_items)) = (&tree.items, &outline.items) else { return };
+            let (Some(subtree), Some(item_outline)) = (&tree.items, &outline.items) else { return };
             for (index, item) in items.iter().enumerate() {
                 let old = old.item(outline, item);
-                check_value(functions, schema, outline_items, item, old, &format!("{path}[{index}]"), causes);
+                check_value(functions, subtree, item_outline, item, old, &format!("{path}[{index}]"), causes);
             }
         }
         Value::Object(map) => {
+            // The fields of an atomic map have no old values to compare with.
             let old = if outline.atomic { OldValue { value: None, ..old } } else { old };
             for (name, value) in map {
                 let old = old.field(name, value);
                 let dot = if path.is_empty() { "" } else { "." };
-                if let (Some(schema), Some(outline)) = (tree.properties.get(name), outline.field(name)) {
-                    check_value(functions, schema, outline, value, old, &format!("{path}{dot}{name}"), causes);
-                } else if let (false, Some(schema), Some(outline)) =
+                if let (Some(subtree), Some(outline)) = (tree.properties.get(name), outline.field(name)) {
+                    check_value(functions, subtree, outline, value, old, &format!("{path}{dot}{name}"), causes);
+                } else if let (false, Some(subtree), Some(outline)) =
                     (outline.properties.contains_key(name), &tree.additional, &outline.additional)
                 {
-                    check_value(functions, schema, outline, value, old, &format!("{path}[{name}]"), causes);
+                    check_value(functions, subtree, outline, value, old, &format!("{path}[{name}]"), causes);
                 }
             }
         }
@@ -111,19 +113,20 @@ struct RuleScope<'a> {
 }
 
 impl RuleScope<'_> {
-    /// Evaluates the rules of the value. Skips transition rules if there is no old value, and other rules if the value
-    /// is unchanged.
+    /// Evaluates the rules of the value, and adds the errors to `causes`. Skips a transition rule (a rule that uses
+    /// `oldSelf`) if there is no old value, unless the rule has `optionalOldSelf`. Ignores errors of other rules if the
+    /// value is unchanged.
     fn check_rules(&self, functions: &Context<'_>, rules: &[ValidationRule], causes: &mut Vec<Cause>) {
         let mut scope = functions.new_inner_scope();
         scope.add_variable_from_value("self", value::to_cel(self.new, Some(self.outline)));
         let old = self.old.value.filter(|old| !old.is_null()).map(|old| value::to_cel(old, Some(self.outline)));
         for rule in rules {
-            let optional = rule.optional_old == Some(true);
-            if rule.is_transition && old.is_none() && !optional {
+            let is_old_optional = rule.optional_old == Some(true);
+            if rule.is_transition && old.is_none() && !is_old_optional {
                 continue;
             }
             let mut scope = scope.new_inner_scope();
-            if optional {
+            if is_old_optional {
                 let old_value = old.clone().map_or_else(OptionalValue::none, OptionalValue::of);
                 scope.add_variable_from_value("oldSelf", Cel::Opaque(Arc::new(old_value)));
             } else if let Some(old) = &old {
@@ -174,8 +177,8 @@ impl RuleScope<'_> {
         Cause { reason, message, field }
     }
 
-    /// Returns the message for a rule that doesn't hold: the result of `messageExpression` if it is a valid message,
-    /// else `message` or the rule itself.
+    /// Returns the message for a rule that doesn't hold: the result of `messageExpression` if it is a text of one line that
+    /// is not blank, else `message` or the rule itself.
     fn rule_message(&self, rule: &ValidationRule, scope: &Context<'_>) -> String {
         if let Some(Ok(program)) = &rule.message_program
             && let Ok(Cel::String(text)) = program.execute(scope)
@@ -197,7 +200,7 @@ impl RuleScope<'_> {
     }
 }
 
-/// Formats an evaluation error like cel-go.
+/// Returns the message of cel-go for an evaluation error; the message of the CEL library for other errors.
 fn error_text(error: &ExecutionError) -> String {
     match error {
         ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),

@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{failure::Cause, object::text};
 
-/// Compiles a rule of a schema and its message expression. Returns their errors, and whether the rule uses `oldSelf`.
-/// `field_path` is the path of the rule in the CRD.
+/// Compiles a rule of a schema and its message expression. Returns the compile errors of both, and whether the rule uses
+/// `oldSelf`. `field_path` is the path of the rule in the CRD.
 pub(crate) fn compile(rule_json: &Value, schema: &Value, field_path: &str) -> CompiledRule {
     let rule = ValidationRule::of(rule_json);
     let mut causes = Vec::new();
@@ -34,7 +34,7 @@ pub(crate) fn compile(rule_json: &Value, schema: &Value, field_path: &str) -> Co
     CompiledRule { uses_old_self: rule.is_transition, causes }
 }
 
-/// Returns the error for a rule, which it prints with the field names of upstream's internal Go type.
+/// Returns the error for an invalid rule. Its message quotes the rule with the field names of upstream's internal Go type.
 fn invalid_rule(field_path: String, rule: &Value, why: &str) -> Cause {
     // Go's JSON encoder escapes these characters for HTML.
     let escaped = |text: String| text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");

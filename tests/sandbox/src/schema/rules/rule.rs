@@ -1,4 +1,4 @@
-//! Compiles one rule of `x-kubernetes-validations`.
+//! Compiles one CEL rule of `x-kubernetes-validations`, with its message expression.
 
 use kube_cel::cel::Program;
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub(crate) struct ValidationRule {
 }
 
 impl ValidationRule {
-    /// Compiles a rule of a schema. Compile errors are kept in the rule.
+    /// Compiles a rule of a schema and its message expression. Compile errors become part of the result.
     pub(crate) fn of(rule_json: &Value) -> Self {
         let compile = |text: &str| Program::compile(text).map_err(|error| error.to_string());
         let expression = text(rule_json, &["rule"]);

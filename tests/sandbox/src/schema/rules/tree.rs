@@ -17,7 +17,7 @@ pub(crate) struct RuleTree {
 }
 
 impl RuleTree {
-    /// Compiles the rules of a schema and of all schemas below it; `None` if there are none.
+    /// Compiles the rules of a schema and of all its subschemas; `None` if none of these has rules.
     pub(crate) fn of(schema: &Value) -> Option<Self> {
         let list = |key: &str| schema[key].as_array().into_iter().flatten();
         let properties = schema.as_object()?.get("properties").and_then(Value::as_object).into_iter().flatten();

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{rule::ValidationRule, value::escape_field_name};
 use crate::object::text;
 
-/// The names that a rule can use without declaring them.
+/// The names that a rule can use without declaring them as variables: values, types, and prefixes of functions.
 const PREDECLARED: [&str; 15] = [
     "self",
     "oldSelf",
@@ -32,7 +32,7 @@ const PREDECLARED: [&str; 15] = [
 /// The names of function libraries, such as `sets` in `sets.contains`.
 const LIBRARIES: [&str; 5] = ["sets", "math", "optional", "base64", "cel"];
 
-/// Returns the compile error of a rule in the schema; `None` if it compiles.
+/// Returns the error for a rule that does not compile, uses unknown names, or can't be a boolean; `None` if it is valid.
 pub(crate) fn type_errors(rule: &ValidationRule, schema: &Value) -> Option<String> {
     let program = match &rule.program {
         Ok(program) => program,
@@ -52,7 +52,7 @@ pub(crate) fn unknown_names(program: &Program, source: &str, schema: &Value) -> 
     (!errors.is_empty()).then(|| errors.join("\n"))
 }
 
-/// Returns whether the form of an expression shows that its result is no string.
+/// Returns whether an expression is a literal, list, map, comprehension or `has(…)` whose result can't be a string.
 pub(crate) fn is_not_string(program: &Program) -> bool {
     match &program.expression().expr {
         Expr::Literal(literal) => !matches!(literal, LiteralValue::String(_)),
@@ -66,7 +66,8 @@ pub(crate) fn is_not_string(program: &Program) -> bool {
 /// The operators whose result is a number, a text or a list, and never a boolean.
 const ARITHMETIC: [&str; 6] = ["_+_", "_-_", "_*_", "_/_", "_%_", "-_"];
 
-/// Returns whether the result of an expression may be a boolean, as far as its form shows.
+/// Returns whether the result of an expression may be a boolean. Looks only at the outermost operation, and at the type of
+/// a field in the schema.
 fn may_be_boolean(program: &Program, schema: &Value) -> bool {
     match &program.expression().expr {
         Expr::Literal(literal) => matches!(literal, LiteralValue::Boolean(_)),
@@ -106,8 +107,9 @@ impl RuleTypeCheck<'_> {
     fn check_expression(&mut self, expression: &IdedExpr, bound: &mut Vec<String>) {
         match &expression.expr {
             Expr::Ident(name) => {
-                let internal = name.starts_with('@') || name.starts_with("__");
-                if !internal && !PREDECLARED.contains(&name.as_str()) && !bound.contains(name) {
+                // The expansion of a macro uses such names.
+                let is_internal = name.starts_with('@') || name.starts_with("__");
+                if !is_internal && !PREDECLARED.contains(&name.as_str()) && !bound.contains(name) {
                     self.report(name, &format!("undeclared reference to '{name}' (in container '')"));
                 }
             }
@@ -116,10 +118,11 @@ impl RuleTypeCheck<'_> {
                 self.check_field(&select.operand, &select.field);
             }
             Expr::Call(call) => {
-                let of_library = call.target.as_deref().is_some_and(
+                // `sets.contains(a, b)` is parsed as a call on a variable `sets`, which is not declared.
+                let is_library_call = call.target.as_deref().is_some_and(
                     |target| matches!(&target.expr, Expr::Ident(name) if LIBRARIES.contains(&name.as_str())),
                 );
-                if let Some(target) = call.target.as_deref().filter(|_| !of_library) {
+                if let Some(target) = call.target.as_deref().filter(|_| !is_library_call) {
                     self.check_expression(target, bound);
                 }
                 call.args.iter().for_each(|argument| self.check_expression(argument, bound));
@@ -145,18 +148,20 @@ impl RuleTypeCheck<'_> {
         }
     }
 
-    /// Reports a field that the schema of the operand doesn't have.
+    /// Reports a selected field that the schema of the operand doesn't declare. Reports nothing if the schema of the operand
+    /// is unknown or has no declared fields.
     fn check_field(&mut self, operand: &IdedExpr, field: &str) {
         let Some(schema) = declared_schema(operand, self.schema) else { return };
         let Some(properties) = schema["properties"].as_object() else { return };
         let accepts_unknown = schema["x-kubernetes-preserve-unknown-fields"] == true;
+        // Each object has these fields; their schemas need not declare them.
         let is_type_or_metadata = ["apiVersion", "kind", "metadata"].contains(&field);
         if !accepts_unknown && !is_type_or_metadata && !properties.keys().any(|name| escape_field_name(name) == field) {
             self.report(&format!(".{field}"), &format!("undefined field '{field}'"));
         }
     }
 
-    /// Records an error in the format of cel-go, with the position of `word` in the rule.
+    /// Records an error in the format of cel-go, with the line and column at which `word` first occurs in the rule.
     fn report(&mut self, word: &str, message: &str) {
         let offset = self.source.find(word).unwrap_or(0);
         let text_before = self.source.get(..offset).unwrap_or_default();

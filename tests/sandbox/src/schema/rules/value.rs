@@ -47,7 +47,8 @@ thread_local! {
 pub(super) fn to_cel(value: &Value, schema: Option<&Keywords>) -> Cel {
     match value {
         Value::Null => Cel::Null,
-        Value::Bool(truth) => Cel::Bool(*truth),
+        Value::Bool(boolean) => Cel::Bool(*boolean),
+        // An integer stays an integer, unless the schema has the type `number`.
         Value::Number(number) => {
             let integer = number.as_i64().filter(|_| !schema.is_some_and(|schema| schema.has_type("number")));
             integer.map_or_else(|| Cel::Float(number.as_f64().unwrap_or(f64::NAN)), Cel::Int)
@@ -58,6 +59,7 @@ pub(super) fn to_cel(value: &Value, schema: Option<&Keywords>) -> Cel {
             Cel::List(Arc::new(items.iter().map(|item| to_cel(item, schema)).collect()))
         }
         Value::Object(map) => {
+            // The keys of a map are strings in CEL; field names are identifiers, so they are escaped.
             let is_map = schema.is_some_and(|schema| schema.is_map);
             let entry = |(name, value): (&String, &Value)| {
                 let field_schema = schema.and_then(|schema| schema.field(name));
@@ -81,7 +83,7 @@ fn text_to_cel(text: &str, schema: Option<&Keywords>) -> Cel {
     }
 }
 
-/// Parses a timestamp or a duration; `None` if the text is no such value.
+/// Converts a text to a CEL timestamp, or to a CEL duration if `is_duration`; `None` if the text is neither.
 fn time_to_cel(text: &str, is_duration: bool) -> Option<Cel> {
     TIMES.with(|times| {
         let (time, duration, functions) = times.as_ref()?;
@@ -91,7 +93,8 @@ fn time_to_cel(text: &str, is_duration: bool) -> Option<Cel> {
     })
 }
 
-/// Escapes a field name as an identifier of CEL, as Kubernetes does.
+/// Escapes a field name as an identifier of CEL, as Kubernetes does: puts `__` around reserved words, and replaces `__`, `.`,
+/// `-` and `/` by `__NAME__` of the character.
 pub(crate) fn escape_field_name(name: &str) -> String {
     if RESERVED.contains(&name) {
         return format!("__{name}__");

@@ -21,7 +21,7 @@ pub(crate) struct Decoded {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Parses JSON and collects the paths of duplicate fields. A syntax error has the words of Go's decoder.
+/// Parses JSON and collects the paths of duplicate fields. Returns a syntax error with the message of Go's `encoding/json`.
 pub(crate) fn read_json(text: &[u8]) -> Result<(Value, Vec<String>), String> {
     match read::json(text) {
         Ok(read::ParsedValue { value, duplicates }) => Ok((value, duplicates)),
@@ -35,8 +35,8 @@ pub(super) fn options_type_error(options: &Value) -> Option<String> {
 }
 
 impl ResourceRequest<'_> {
-    /// Decodes the object of the request, which must have its kind. Prunes unknown fields and sets defaults. Returns a
-    /// 4xx error if the body is invalid.
+    /// Decodes the object in the body, which must have the kind and version of the request. Prunes unknown fields and sets defaults.
+    /// Returns a 4xx error if the body is invalid.
     pub(crate) fn decode(&self) -> Result<Decoded, Failure> {
         let read::ParsedValue { value, duplicates } = self.parse_body()?;
         // Go decodes null as an object without fields.
@@ -63,8 +63,10 @@ impl ResourceRequest<'_> {
             "application/yaml" => {
                 let text = std::str::from_utf8(body).map_err(|_| self.unrecognized_body("yaml: invalid UTF-8"))?;
                 let value = read::yaml(text).map_err(|error| self.unrecognized_body(&format!("yaml: {error}")))?;
+                // Duplicate fields are detected in JSON only.
                 Ok(read::ParsedValue { value, duplicates: Vec::new() })
             }
+            // As in Kubernetes, custom resources have no protobuf encoding.
             "application/vnd.kubernetes.protobuf" if self.kind.custom().is_none() => {
                 let why = if body.starts_with(protobuf::PREFIX) {
                     "proto: illegal wireType or unexpected end"
@@ -110,7 +112,8 @@ impl ResourceRequest<'_> {
         }
     }
 
-    /// Builds the message `Pod in version "v1" cannot be handled as a Pod: …`, with the type that the object names.
+    /// Builds the message `Pod in version "v1" cannot be handled as a Pod: …`. The first kind and the version are those in the object, or
+    /// those of the request if the object has none.
     fn unusable_message(&self, object: &Value, why: &str) -> String {
         let kind = &self.kind.kind;
         let shown_kind = Some(object::text(object, &["kind"])).filter(|name| !name.is_empty()).unwrap_or(kind);
@@ -120,7 +123,8 @@ impl ResourceRequest<'_> {
         format!("{shown_kind} in version {version:?} cannot be handled as a {kind}: {why}")
     }
 
-    /// Checks that the object has the kind and version of the request, which an object of a built-in kind may omit.
+    /// Checks that the object has the kind and version of the request, which an object of a built-in kind may omit. Returns a 4xx error
+    /// with the message of kube-apiserver for another kind or version.
     fn check_type(&self, object: &Value) -> Result<(), Failure> {
         let kind = self.kind;
         if !object.is_object() {
@@ -133,32 +137,35 @@ impl ResourceRequest<'_> {
             } else {
                 "number"
             };
+            // Go decodes only these two fields first, to find out the type of the object.
             let go_struct = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; \
                 Kind string \"json:\\\"kind,omitempty\\\"\" }";
             let why = format!("json: cannot unmarshal {json_type} into Go value of type {go_struct}");
             return Err(self.unrecognized_body(&format!("couldn't get version/kind; json parse error: {why}")));
         }
-        let (api_version, name) = (object::text(object, &["apiVersion"]), object::text(object, &["kind"]));
+        let (api_version, kind_name) = (object::text(object, &["apiVersion"]), object::text(object, &["kind"]));
         if kind.custom().is_some() {
-            return self.check_custom_type(object, api_version, name);
+            return self.check_custom_type(object, api_version, kind_name);
         }
-        let expected = (kind.api_version(), kind.kind.as_str());
-        if (api_version.is_empty() || api_version == expected.0) && (name.is_empty() || name == expected.1) {
+        let expected_version = kind.api_version();
+        let has_version = api_version.is_empty() || api_version == expected_version;
+        if has_version && (kind_name.is_empty() || kind_name == kind.kind) {
             return Ok(());
         }
-        let shown_version = if api_version.is_empty() { &expected.0 } else { api_version };
-        let shown_kind = if name.is_empty() { expected.1 } else { name };
+        let shown_version = if api_version.is_empty() { &expected_version } else { api_version };
+        let shown_kind = if kind_name.is_empty() { kind.kind.as_str() } else { kind_name };
         Err(Failure::bad_request(self.unusable_message(object, &self.other_type(shown_version, shown_kind))))
     }
 
-    /// Returns the error message for an object of another type, in the words of the Go scheme.
+    /// Returns the message of Go's `runtime.Scheme` for an object of another kind or version than the request: no conversion exists from
+    /// another built-in kind, and any other kind is not registered.
     pub(crate) fn other_type(&self, api_version: &str, kind_name: &str) -> String {
         let kind = self.kind;
         if self.server.kinds.of_kind(api_version, kind_name).is_some_and(|other| other.custom().is_none()) {
-            let group =
-                |group: &str| group.split('.').next().filter(|word| !word.is_empty()).unwrap_or("core").to_owned();
+            // The name of the Go package: the first label of the group, or `core`.
+            let package = kind.group.split('.').next().filter(|label| !label.is_empty()).unwrap_or("core");
             let version = api_version.rsplit('/').next().unwrap_or_default();
-            let (from, to) = (format!("{version}.{kind_name}"), format!("{}.{}", group(&kind.group), kind.kind));
+            let (from, to) = (format!("{version}.{kind_name}"), format!("{package}.{}", kind.kind));
             format!("converting ({from}) to ({to}): unknown conversion")
         } else {
             format!(
@@ -167,10 +174,11 @@ impl ResourceRequest<'_> {
         }
     }
 
-    /// Checks that an object of a custom kind has the right `kind` and `apiVersion`.
-    fn check_custom_type(&self, object: &Value, api_version: &str, name: &str) -> Result<(), Failure> {
+    /// Checks that a custom resource has the `kind` and `apiVersion` of the request. Returns a 400 error for a missing field or another
+    /// version, and a 422 error for another kind.
+    fn check_custom_type(&self, object: &Value, api_version: &str, kind_name: &str) -> Result<(), Failure> {
         let kind = self.kind;
-        for (field, value) in [("Kind", name), ("apiVersion", api_version)] {
+        for (field, value) in [("Kind", kind_name), ("apiVersion", api_version)] {
             if value.is_empty() {
                 let text = String::from_utf8_lossy(&self.call.body);
                 return Err(self.unrecognized_body(&format!("Object '{field}' is missing in '{text}'")));
@@ -182,9 +190,9 @@ impl ResourceRequest<'_> {
                 "the API version in the data ({api_version}) does not match the expected API version ({expected})"
             )));
         }
-        if name != kind.kind {
-            let cause = Cause::invalid("kind", &name.into(), &format!("must be {}", kind.kind));
-            return Err(Failure::invalid_of_kind(name, &kind.group, object::name(object), &[cause]));
+        if kind_name != kind.kind {
+            let cause = Cause::invalid("kind", &kind_name.into(), &format!("must be {}", kind.kind));
+            return Err(Failure::invalid_of_kind(kind_name, &kind.group, object::name(object), &[cause]));
         }
         Ok(())
     }
@@ -194,7 +202,8 @@ impl ResourceRequest<'_> {
         self.type_error(object).map_or(Ok(()), |why| Err(Failure::bad_request(self.unusable_message(object, &why))))
     }
 
-    /// Returns the first type error, in the words of Go's decoder; `None` if there is none.
+    /// Returns the first value that does not have the type of its field, as an error message of Go's decoder; `None` if all types are
+    /// correct. Of a custom resource, checks only the metadata.
     pub(crate) fn type_error(&self, object: &Value) -> Option<String> {
         match self.kind.custom() {
             Some(_) => types::metadata_type_error(&object["metadata"]),
@@ -202,14 +211,14 @@ impl ResourceRequest<'_> {
         }
     }
 
-    /// Returns the 400 error for an object without a name; a name in the path is not sufficient.
+    /// Returns the 400 error for an object without `metadata.name`, which is required even if the path contains the name.
     pub(crate) fn missing_name(&self) -> Failure {
         let name = self.name;
         let why = format!("the name of the object ({name} based on URL) was undeterminable: name must be provided");
         Failure::bad_request(why)
     }
 
-    /// Sets the name and namespace from the path. Returns a 400 error if the object has others.
+    /// Sets the name and namespace of the object to those in the path. Returns a 400 error if the object has another name or namespace.
     pub(crate) fn set_name_from_path(&self, object: &mut Value) -> Result<(), Failure> {
         let (namespace, name) = (object::namespace(object).to_owned(), object::name(object).to_owned());
         if !self.name.is_empty() && !name.is_empty() && name != self.name {
@@ -238,7 +247,7 @@ impl ResourceRequest<'_> {
 /// The maximum number of bytes of a body that an error message quotes.
 const MAX_QUOTED_BYTES: usize = 30;
 
-/// Returns the beginning of a body: as text if it may be a JSON object, else in hexadecimal digits.
+/// Returns the beginning of a body for an error message: as text if it may be a JSON object, else in hexadecimal digits.
 fn summary(body: &[u8]) -> String {
     let beginning = body.get(..MAX_QUOTED_BYTES).unwrap_or(body);
     let ellipsis = if body.len() > MAX_QUOTED_BYTES { " ..." } else { "" };

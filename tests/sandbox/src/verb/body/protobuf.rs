@@ -43,8 +43,7 @@ struct FieldRow {
 struct MessageField {
     name: String,
     repeats: Repeats,
-    /// The letter of the type: `s` string, `b` bytes, `z` bool, `i` integer, `f` double, `m` message, `q` Quantity,
-    /// `r` raw JSON, `x` list of strings in a message, `t` Time, `T` MicroTime, `d` Duration, `o` IntOrString.
+    /// The letter of the type, which [`Self::decode_value`] explains.
     value_type: char,
     /// Whether an empty value is significant: the field is a pointer, or is always encoded.
     encodes_empty: bool,
@@ -62,9 +61,11 @@ enum Repeats {
 }
 
 impl FieldRow {
-    /// Returns the number of the field and the field.
+    /// Converts the row to the field number and the field: splits the letters of the type, and reads the flags `p` (pointer), `e`
+    /// (`omitempty`), `0` (`omitzero`) and `n` (inline message).
     fn parse(self) -> (u64, MessageField) {
         let Self { number, name, type_letters, flags, message } = self;
+        // The last letter is the type; `l` or `m` before it makes the field a list or a map.
         let mut letters = type_letters.chars().rev();
         let value_type = letters.next().unwrap_or_default();
         let repeats = match letters.next() {
@@ -79,8 +80,8 @@ impl FieldRow {
     }
 }
 
-/// Decodes the object in a body: an envelope with its type and its message. `None` if the body is invalid or the kind
-/// is unknown.
+/// Decodes the object in a body. After the prefix, the body is a `runtime.Unknown`: field 1 has `apiVersion` and `kind`, field 2 the
+/// encoded object. Returns `None` if the body is invalid or the kind is unknown.
 pub(super) fn decode_object(body: &[u8]) -> Option<Value> {
     let (mut raw, mut api_version, mut kind) = (&b""[..], String::new(), String::new());
     for entry in WireFields::of(body.strip_prefix(PREFIX)?) {
@@ -99,7 +100,7 @@ pub(super) fn decode_object(body: &[u8]) -> Option<Value> {
         }
     }
     let (group, version) = api_version.split_once('/').unwrap_or(("", &api_version));
-    // Options types exist in every group.
+    // Options types, such as `DeleteOptions`, exist in every group and are defined in `meta/v1`.
     let name = match builtin::of_kind(group, version, &kind) {
         Some(definition) => definition.name.to_owned(),
         None => format!("io.k8s.apimachinery.pkg.apis.meta.v1.{kind}"),
@@ -110,35 +111,35 @@ pub(super) fn decode_object(body: &[u8]) -> Option<Value> {
     Some(Value::Object(object))
 }
 
-/// Decodes a message of the definition `name` to the fields of an object; `None` if it is invalid or nested too deeply.
-/// Ignores unknown fields.
+/// Decodes a message of the definition `name` to the JSON fields of an object. Ignores unknown fields, and omits empty values that Go's
+/// JSON encoder omits. Returns `None` if the message is invalid or nested too deeply.
 fn decode_message(name: &str, bytes: &[u8], depth: usize) -> Option<Map<String, Value>> {
-    let (known, mut map) = (FIELDS.get(name)?, Map::new());
+    let (fields, mut map) = (FIELDS.get(name)?, Map::new());
     if depth > MAX_DEPTH {
         return None;
     }
     for entry in WireFields::of(bytes) {
-        let (number, part) = entry.ok()?;
-        let Some(field) = known.get(&number) else { continue };
+        let (number, wire_value) = entry.ok()?;
+        let Some(field) = fields.get(&number) else { continue };
         if field.inline {
-            map.append(&mut decode_message(&field.message, part.bytes()?, depth + 1)?);
+            map.append(&mut decode_message(&field.message, wire_value.bytes()?, depth + 1)?);
             continue;
         }
         match field.repeats {
             Repeats::No => {
-                let value = field.decode_value(part, depth)?;
+                let value = field.decode_value(wire_value, depth)?;
                 if !value.is_null() && (field.encodes_empty || !is_empty(&value)) {
                     map.insert(field.name.clone(), value);
                 }
             }
             Repeats::List => {
-                let value = field.decode_value(part, depth)?;
+                let value = field.decode_value(wire_value, depth)?;
                 if let Value::Array(items) = map.entry(field.name.clone()).or_insert_with(|| Value::Array(Vec::new())) {
                     items.push(value);
                 }
             }
             Repeats::Map => {
-                let (key, value) = field.decode_map_entry(part.bytes()?, depth)?;
+                let (key, value) = field.decode_map_entry(wire_value.bytes()?, depth)?;
                 if let Value::Object(entries) =
                     map.entry(field.name.clone()).or_insert_with(|| Value::Object(Map::new()))
                 {
@@ -163,9 +164,11 @@ fn is_empty(value: &Value) -> bool {
 }
 
 impl MessageField {
-    /// Decodes one value of the field; `None` if it is invalid.
-    fn decode_value(&self, part: WireValue<'_>, depth: usize) -> Option<Value> {
-        Some(match (self.value_type, part) {
+    /// Decodes one value of the field by its type letter: `s` string, `b` bytes, `z` bool, `i` integer, `f` double, `m` message, `q`
+    /// Quantity, `r` raw JSON, `x` list of strings in a message, `t` Time, `T` MicroTime, `d` Duration, `o` IntOrString. Returns `None` if
+    /// the value is invalid.
+    fn decode_value(&self, wire_value: WireValue<'_>, depth: usize) -> Option<Value> {
+        Some(match (self.value_type, wire_value) {
             ('s', WireValue::Bytes(text)) => std::str::from_utf8(text).ok()?.into(),
             ('b', WireValue::Bytes(bytes)) => STANDARD.encode(bytes).into(),
             ('z', WireValue::Number(number)) => (number != 0).into(),
@@ -184,6 +187,7 @@ impl MessageField {
             }
             ('t' | 'T', WireValue::Bytes(bytes)) => self.decode_time(bytes)?,
             ('d', WireValue::Bytes(bytes)) => format!("{}ns", two_numbers(bytes)?[0]).into(),
+            // Field 1 is 1 for a string, which is in field 3; field 2 is the integer.
             ('o', WireValue::Bytes(bytes)) => match two_numbers(bytes)? {
                 [1, _] => std::str::from_utf8(bytes_of_field(bytes, 3)?).ok()?.into(),
                 [_, number] => number.into(),
@@ -192,7 +196,8 @@ impl MessageField {
         })
     }
 
-    /// Decodes seconds and nanoseconds since 1970; null if both are 0. Returns `None` if they are invalid.
+    /// Decodes a `Time` or `MicroTime`, which contains the seconds and nanoseconds since 1970, to RFC 3339; null if both are 0. Returns
+    /// `None` if it is invalid.
     fn decode_time(&self, bytes: &[u8]) -> Option<Value> {
         let [seconds, nanoseconds] = two_numbers(bytes)?;
         if (seconds, nanoseconds) == (0, 0) {
@@ -202,13 +207,14 @@ impl MessageField {
         Some(if self.value_type == 'T' { format!("{time:.6}") } else { crate::environment::seconds(time) }.into())
     }
 
-    /// Decodes a key and value of a map field; `None` if they are invalid. An omitted value is empty.
+    /// Decodes an entry of a map field: a message with the key in field 1 and the value in field 2. An omitted key or value is empty.
+    /// Returns `None` if the entry is invalid.
     fn decode_map_entry(&self, bytes: &[u8], depth: usize) -> Option<(String, Value)> {
         let (mut key, mut value) = (String::new(), None);
         for entry in WireFields::of(bytes) {
             match entry.ok()? {
-                (1, part) => key = String::from_utf8(part.bytes()?.to_vec()).ok()?,
-                (2, part) => value = Some(self.decode_value(part, depth)?),
+                (1, wire_value) => key = String::from_utf8(wire_value.bytes()?.to_vec()).ok()?,
+                (2, wire_value) => value = Some(self.decode_value(wire_value, depth)?),
                 _ => {}
             }
         }
@@ -217,7 +223,7 @@ impl MessageField {
     }
 }
 
-/// Returns the numbers in the fields 1 and 2; 0 for a missing one. Returns `None` if the message is invalid.
+/// Returns the integers in the fields 1 and 2 of a message; 0 for a missing field. Returns `None` if the message is invalid.
 fn two_numbers(bytes: &[u8]) -> Option<[i64; 2]> {
     let mut found = [0; 2];
     for entry in WireFields::of(bytes) {
@@ -230,14 +236,14 @@ fn two_numbers(bytes: &[u8]) -> Option<[i64; 2]> {
     Some(found)
 }
 
-/// Returns the bytes of a field, of its last value if it is repeated, and empty if it is missing. Returns `None` if the
-/// message is invalid.
+/// Returns the bytes of the field with a number: the last value if the field is repeated, and empty bytes if it is missing. Returns `None`
+/// if the message is invalid.
 fn bytes_of_field(message: &[u8], number: u64) -> Option<&[u8]> {
     let mut found = &b""[..];
     for entry in WireFields::of(message) {
-        let (own_number, part) = entry.ok()?;
-        if own_number == number {
-            found = part.bytes()?;
+        let (field_number, wire_value) = entry.ok()?;
+        if field_number == number {
+            found = wire_value.bytes()?;
         }
     }
     Some(found)
@@ -277,12 +283,13 @@ struct InvalidField;
 impl<'a> Iterator for WireFields<'a> {
     type Item = Result<(u64, WireValue<'a>), InvalidField>;
 
+    /// Returns the next field, or an error for an invalid field. Returns `None` at the end and after an invalid field.
     fn next(&mut self) -> Option<Self::Item> {
         if self.input.is_empty() {
             return None;
         }
         let entry = self.next_field().ok_or(InvalidField);
-        // An invalid field is the last item: no field can be found behind it.
+        // The end of an invalid field is unknown, so the next field cannot be found.
         if entry.is_err() {
             self.input = &[];
         }
@@ -298,8 +305,8 @@ impl<'a> WireFields<'a> {
     /// Returns the number and value of the next field; `None` if the input is invalid.
     fn next_field(&mut self) -> Option<(u64, WireValue<'a>)> {
         let tag = self.varint()?;
-        // The wire types: 0 is a variable-length integer, 1 has 64 bits, 2 has a length in front, 5 has 32 bits.
-        let part = match tag & 7 {
+        // The lowest 3 bits of the tag are the wire type: 0 is a varint, 1 has 64 bits, 2 has its length in front, 5 has 32 bits.
+        let wire_value = match tag & 7 {
             0 => WireValue::Number(self.varint()?),
             1 => WireValue::Number(u64::from_le_bytes(self.take_bytes(8)?.try_into().ok()?)),
             2 => {
@@ -309,7 +316,7 @@ impl<'a> WireFields<'a> {
             5 => WireValue::Number(u32::from_le_bytes(self.take_bytes(4)?.try_into().ok()?).into()),
             _ => return None,
         };
-        Some((tag >> 3, part))
+        Some((tag >> 3, wire_value))
     }
 
     /// Consumes bytes; `None` if there are fewer.
@@ -319,7 +326,8 @@ impl<'a> WireFields<'a> {
         Some(taken)
     }
 
-    /// Decodes a variable-length integer; `None` if it is invalid.
+    /// Decodes a variable-length integer of at most 10 bytes: each has 7 bits of the number, lowest first, and the highest bit says whether
+    /// another byte follows. Returns `None` if the integer is invalid.
     fn varint(&mut self) -> Option<u64> {
         let mut number = 0_u64;
         for index in 0..10 {
@@ -353,27 +361,28 @@ mod tests {
     }
 
     #[test]
-    fn an_object_is_read_as_go_writes_it() {
+    fn a_deployment_is_decoded_as_go_encodes_it() {
+        // Field 8 is the creation timestamp, which Go encodes as the time 0 if it is unset.
         let metadata = [field(1, b"a"), field(2, b""), vec![8 << 3 | 2, 4, 8, 0, 16, 0]].concat();
         let label = field(11, &[field(1, b"k"), field(2, b"v")].concat());
         let spec =
             [vec![8, 0], field(2, &field(1, &[field(1, b"app"), field(2, b"web")].concat())), vec![7 << 3, 0]].concat();
         let raw = [field(1, &[metadata, label].concat()), field(2, &spec)].concat();
-        let read = decode_object(&body("apps/v1", "Deployment", &raw)).unwrap();
+        let decoded = decode_object(&body("apps/v1", "Deployment", &raw)).unwrap();
         let expected = json!({
             "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "labels": {"k": "v"}},
             "spec": {"replicas": 0, "selector": {"matchLabels": {"app": "web"}}},
         });
-        assert_eq!(read, expected);
+        assert_eq!(decoded, expected);
     }
 
     #[test]
     fn an_invalid_message_is_none() {
         for end in 0..20 {
-            let whole = body("v1", "ConfigMap", &field(1, &field(1, b"name")));
-            let cut = whole.get(..end).unwrap();
-            if let Some(read) = decode_object(cut) {
-                assert!(read.is_object());
+            let complete = body("v1", "ConfigMap", &field(1, &field(1, b"name")));
+            // A truncated body can still be a valid message.
+            if let Some(decoded) = decode_object(complete.get(..end).unwrap()) {
+                assert!(decoded.is_object());
             }
         }
         assert_eq!(decode_object(b"{}"), None);

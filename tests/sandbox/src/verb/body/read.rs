@@ -29,7 +29,8 @@ enum FieldPath<'a> {
 }
 
 impl FieldPath<'_> {
-    /// Returns the path followed by `suffix`, a relative path that is empty or starts with a field or an index.
+    /// Formats the path followed by `suffix`, a relative path that is empty or starts with a field or an index. Builds the text from the
+    /// end: each step prepends one field or index and continues with the parent.
     fn with_suffix(&self, suffix: &str) -> String {
         match self {
             Self::Root => suffix.to_owned(),
@@ -105,6 +106,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
         deserializer.deserialize_any(self)
     }
 
+    /// Deserializes a list. The path of each item ends with its index.
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element_seed(ValueSeed {
@@ -116,6 +118,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
         Ok(Value::Array(list))
     }
 
+    /// Deserializes an object. The last value of a duplicate key counts, and the path of the key is recorded in `duplicates`.
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<Cow<'de, str>>()? {
@@ -133,25 +136,26 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
 /// Parses the first YAML document; null if it is empty. The error is the message without its position.
 pub(super) fn yaml(text: &str) -> Result<Value, String> {
     let options = serde_saphyr::options! { duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::LastWins };
-    let first = first_document(text);
-    if first.trim().is_empty() {
+    let document = first_document(text);
+    if document.trim().is_empty() {
         return Ok(Value::Null);
     }
-    serde_saphyr::from_str_with_options::<Value>(first, options).map_err(|error| {
+    serde_saphyr::from_str_with_options::<Value>(document, options).map_err(|error| {
         // The first line contains the message; a source snippet follows.
         let message = error.to_string();
-        let first = message.lines().next().unwrap_or_default();
-        first
+        let first_line = message.lines().next().unwrap_or_default();
+        first_line
             .split_once("column ")
             .and_then(|(_, rest)| rest.split_once(": "))
-            .map_or(first, |(_, what)| what)
+            .map_or(first_line, |(_, why)| why)
             .to_owned()
     })
 }
 
-/// Returns the text before the second `---` line.
+/// Returns the first document of a YAML stream: the text up to the next line `---`, without such a line at the beginning.
 fn first_document(text: &str) -> &str {
     let text = text.strip_prefix("---\n").unwrap_or(text);
+    // Only white space or the end of the text may follow the 4 bytes of the separator.
     text.find("\n---")
         .filter(|at| matches!(text.as_bytes().get(at + 4), None | Some(b'\n' | b'\r' | b' ')))
         .map_or(text, |at| text.get(..=at).unwrap_or(text))
@@ -166,9 +170,9 @@ mod tests {
 
     #[test]
     fn duplicate_fields_are_reported() {
-        let read = json(br#"{"a":{"b":1,"b":2},"c":[{"d":1},{"d":1,"d":2}],"a":3}"#).unwrap();
-        assert_eq!(read.duplicates, ["a.b", "c[1].d", "a"]);
-        assert_eq!(read.value, json!({"a": 3, "c": [{"d": 1}, {"d": 2}]}));
+        let parsed = json(br#"{"a":{"b":1,"b":2},"c":[{"d":1},{"d":1,"d":2}],"a":3}"#).unwrap();
+        assert_eq!(parsed.duplicates, ["a.b", "c[1].d", "a"]);
+        assert_eq!(parsed.value, json!({"a": 3, "c": [{"d": 1}, {"d": 2}]}));
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Detects syntax errors of JSON and reports them in the words of Go's decoder.
+//! Detects syntax errors in JSON and reports them with the messages of Go's decoder.
 
-/// Returns the first syntax error; `None` if the text is valid JSON.
+/// Returns the first syntax error, as a message of Go's `encoding/json`; `None` if the text is valid JSON.
 pub(crate) fn syntax_error(text: &[u8]) -> Option<String> {
     let mut reader = Reader { text, position: 0 };
     reader.check_value().and_then(|()| reader.check_end()).err()
@@ -32,8 +32,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Checks a value with everything in it. Open brackets are kept in a list, so that the input doesn't determine the
-    /// depth of the stack.
+    /// Checks a value with all nested values. Keeps the closing brackets of open objects and arrays in a list instead of using recursion,
+    /// so that deeply nested input can't overflow the stack.
     fn check_value(&mut self) -> Result<(), String> {
         let mut brackets = Vec::new();
         loop {
@@ -44,7 +44,9 @@ impl Reader<'_> {
             };
             match closing {
                 Some(_) if brackets.len() == MAX_DEPTH => return Err("exceeded max depth".to_owned()),
+                // An object or array was opened: the next value is the first one inside.
                 Some(close) => brackets.push(close),
+                // A value is complete: closes all objects and arrays that end after it.
                 None => {
                     while let Some(close) = brackets.last().copied() {
                         if self.next_element(close)? {
@@ -185,7 +187,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Consumes digits. Fails if there is none; `context` says in the message where that is.
+    /// Consumes at least one digit. Fails if the next byte is not a digit; the message ends with `context`.
     fn check_digits(&mut self, context: &str) -> Result<(), String> {
         let first = self.next_byte()?;
         if !first.is_ascii_digit() {
@@ -209,12 +211,12 @@ fn unexpected_end() -> String {
     "unexpected end of JSON input".to_owned()
 }
 
-/// Returns the error for an unexpected byte; `context` says where it is.
+/// Returns the error for an unexpected byte; `context` describes its position, such as `after object key`.
 fn unexpected(byte: u8, context: &str) -> String {
     format!("invalid character {} {context}", go_quoted(byte))
 }
 
-/// Formats a byte as Go does.
+/// Formats a byte in single quotes, with the escapes that Go uses in messages about invalid characters.
 fn go_quoted(byte: u8) -> String {
     match byte {
         b'\'' => "'\\''".to_owned(),
@@ -232,7 +234,7 @@ mod tests {
     use super::syntax_error;
 
     #[test]
-    fn syntax_errors_have_the_words_of_go() {
+    fn syntax_errors_have_the_messages_of_go() {
         let cases: [(&str, &str); 14] = [
             ("{", "unexpected end of JSON input"),
             ("", "unexpected end of JSON input"),
@@ -249,8 +251,8 @@ mod tests {
             ("1.x", "invalid character 'x' after decimal point in numeric literal"),
             ("\u{1}", "invalid character '\\x01' looking for beginning of value"),
         ];
-        for (text, said) in cases {
-            assert_eq!(syntax_error(text.as_bytes()).as_deref(), Some(said), "{text}");
+        for (text, message) in cases {
+            assert_eq!(syntax_error(text.as_bytes()).as_deref(), Some(message), "{text}");
         }
         let deep = "[".repeat(20_000);
         assert_eq!(syntax_error(deep.as_bytes()).as_deref(), Some("exceeded max depth"));

@@ -1,4 +1,4 @@
-//! Detects JSON values of a wrong type and reports them in the words of Go's decoder.
+//! Detects JSON values of a wrong type and reports them with the messages of Go's decoder.
 
 use std::{collections::HashSet, sync::LazyLock};
 
@@ -39,12 +39,13 @@ const TIMES: [(&str, &str); 2] = [
 ];
 
 impl<'a> FieldTypeCheck<'a> {
-    /// Returns the first type error in a value; `None` if there is none. Null is valid for every type.
+    /// Returns the first type error in a value or in the values nested in it; `None` if there is none. Null is valid for every type.
     fn check_value(&self, schema: &'a Schema, value: &'a Value) -> Option<String> {
         if value.is_null() {
             return None;
         }
         let mut definition = None;
+        // Quantities, IntOrStrings and times have decoders of their own in Go, with other messages.
         if let Shape::Named(named) = &schema.shape {
             let layout = TIMES.iter().find(|(name, _)| *name == named.name).map(|(_, layout)| layout);
             match (named.name, value) {
@@ -71,6 +72,7 @@ impl<'a> FieldTypeCheck<'a> {
                     return FieldTypeCheck { owner: definition.or(self.owner), path, field: name }
                         .check_value(schema, value);
                 }
+                // In messages, Go names the map instead of the key of a map value.
                 match &fields.others {
                     OtherFields::Each(schema) => self.check_value(schema, value),
                     OtherFields::Unknown | OtherFields::Kept => None,
@@ -194,12 +196,14 @@ fn time_error(text: &str, layout: &str) -> Option<String> {
     if text.parse::<jiff::Timestamp>().is_ok() {
         return None;
     }
+    // After a valid year, Go expects a hyphen; without one, it expects the year.
     let has_year = text.get(..4).is_some_and(|year| year.bytes().all(|byte| byte.is_ascii_digit()));
     let (remainder, expected) = if has_year { (text.get(4..).unwrap_or_default(), "-") } else { (text, "2006") };
     Some(format!("parsing time {text:?} as {layout:?}: cannot parse {remainder:?} as {expected:?}"))
 }
 
-/// Returns the error for a text that is not a quantity: a number and a suffix. Returns `None` if it is valid.
+/// Returns the error for a text that is not a quantity; `None` if it is one: a decimal number with an optional sign, and a suffix or an
+/// exponent.
 fn quantity_error(text: &str) -> Option<String> {
     let number = text.trim_start_matches(['+', '-']);
     let end = number.find(|character: char| !character.is_ascii_digit() && character != '.').unwrap_or(number.len());
@@ -223,25 +227,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn type_errors_have_the_words_of_go() {
-        let said = |kind: (&str, &str, &str), object: Value| {
+    fn type_errors_have_the_messages_of_go() {
+        let message_about = |kind: (&str, &str, &str), object: Value| {
             type_error(builtin::of_kind(kind.0, kind.1, kind.2).unwrap(), &object).unwrap_or_default()
         };
-        let (map, deployment, pod) = (("", "v1", "ConfigMap"), ("apps", "v1", "Deployment"), ("", "v1", "Pod"));
+        let (config_map, deployment, pod) = (("", "v1", "ConfigMap"), ("apps", "v1", "Deployment"), ("", "v1", "Pod"));
         let into = "json: cannot unmarshal";
         let cases = [
             (
-                map,
+                config_map,
                 json!({"data": 5}),
                 format!("{into} number into Go struct field ConfigMap.data of type map[string]string"),
             ),
             (
-                map,
+                config_map,
                 json!({"data": {"a": 5}}),
                 format!("{into} number into Go struct field ConfigMap.data of type string"),
             ),
             (
-                map,
+                config_map,
                 json!({"metadata": {"name": 5}}),
                 format!("{into} number into Go struct field ObjectMeta.metadata.name of type string"),
             ),
@@ -279,7 +283,7 @@ mod tests {
             ),
             (pod, json!({"spec": {"containers": [{"resources": {"limits": {"cpu": "1e3"}}}]}}), String::new()),
             (
-                map,
+                config_map,
                 json!({"binaryData": {"a": 5}}),
                 format!("{into} number into Go struct field ConfigMap.binaryData of type []uint8"),
             ),
@@ -291,9 +295,9 @@ mod tests {
             ),
         ];
         for (kind, object, expected) in cases {
-            assert_eq!(said(kind, object.clone()), expected, "{object}");
+            assert_eq!(message_about(kind, object.clone()), expected, "{object}");
         }
         let wrong = json!({"spec": {"containers": [{"resources": {"limits": {"cpu": "abc"}}}]}});
-        assert!(said(pod, wrong).starts_with("quantities must match"));
+        assert!(message_about(pod, wrong).starts_with("quantities must match"));
     }
 }

@@ -48,7 +48,8 @@ enum DeletionStep {
     Nothing,
 }
 
-/// Handles a delete: returns the terminating object, or if it is gone the object or a `Status`, depending on the kind.
+/// Handles a delete of one object. Returns the object if it is only marked as terminating; if it is removed, returns its last state or a
+/// `Status`, depending on the kind.
 pub(super) async fn delete(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let options = DeleteOptions::parse(request)?;
     let mut warnings: Vec<String> = policy::warning(request.kind, options.propagation).into_iter().collect();
@@ -74,8 +75,8 @@ pub(super) async fn delete(request: ResourceRequest<'_>) -> Result<ApiResponse, 
     }
 }
 
-/// Deletes all objects that match the selectors, and returns them as a list. Objects that another request deletes
-/// meanwhile are skipped.
+/// Deletes all objects that match the selectors, and returns their states before the deletion as a list. Skips objects that another request
+/// removes meanwhile.
 pub(super) async fn delete_collection(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let options = DeleteOptions::parse(request)?;
     let filter = Filter::parse(request)?;
@@ -93,8 +94,8 @@ pub(super) async fn delete_collection(request: ResourceRequest<'_>) -> Result<Ap
     Ok(list::full_list(request, version, &items).with_warnings(warnings))
 }
 
-/// Deletes one object: checks the preconditions, runs admission, and marks or removes the object. Repeats this after a
-/// conflict. Adds the warnings of admission to `warnings`.
+/// Deletes one object: checks the preconditions, runs admission, and marks the object as terminating or removes it. Repeats all steps if
+/// another write came in between. Adds the warnings of admission to `warnings`.
 pub(super) async fn delete_one(
     request: ResourceRequest<'_>,
     options: &DeleteOptions,
@@ -116,7 +117,8 @@ pub(super) async fn delete_one(
     }
 }
 
-/// Marks or removes the object; `None` if another write came in between.
+/// Marks the object as terminating or removes it; a dry run only computes the result. Returns `None` if another write came in between, so
+/// that the caller has to repeat the deletion.
 fn try_delete(
     request: ResourceRequest<'_>,
     options: &DeleteOptions,
@@ -132,8 +134,10 @@ fn try_delete(
             DeletionStep::Remove => Deleted::Gone(old),
         });
     }
+    // Replaces the state `expected` by `next`, or removes it if `next` is `None`. Returns `None` if the stored object has another version.
     let commit = |expected: &Arc<Stored>, next: Option<Value>| {
         let (key, expected) = ((request.namespace, request.name), Expect::Version(expected.version));
+        // A deletion changes only the metadata of a custom resource, so that it can stay in the API version in which it is stored.
         let (next, api_version) = match next.map(|next| current.with_metadata_of(request.kind, next)) {
             Some((next, api_version)) => (Some(next), api_version),
             None => (None, Cow::Borrowed(&*current.api_version)),
@@ -155,7 +159,7 @@ fn try_delete(
     }
 }
 
-/// Determines the effect of a deletion: an object with finalizers or a grace period is marked, another one is removed.
+/// Determines the effect of a deletion: an object with finalizers or a grace period is marked as terminating, any other object is removed.
 fn next_step(request: ResourceRequest<'_>, options: &DeleteOptions, old: &Value) -> DeletionStep {
     let mut new = old.clone();
     if request.kind.is("", "namespaces") {
@@ -164,6 +168,7 @@ fn next_step(request: ResourceRequest<'_>, options: &DeleteOptions, old: &Value)
     if !policy::is_graceful(request.kind) {
         set_propagation(request, &mut new, options.propagation);
         if definition::is_crd(request.kind) {
+            // Sets the deletion timestamp, and a finalizer that holds the CRD until its custom resources are gone.
             definition::mark_deleted(request.server, &mut new);
         }
         if object::finalizers(&new).is_empty() {
@@ -176,10 +181,10 @@ fn next_step(request: ResourceRequest<'_>, options: &DeleteOptions, old: &Value)
     }
     let grace = policy::grace_period(old, options.grace);
     // A repeated deletion can only shorten the grace period.
-    let held_grace = object::number(old, &["metadata", "deletionGracePeriodSeconds"]);
-    if object::is_deleting(old) && held_grace.is_some_and(|held| grace >= held) {
-        let is_over = held_grace == Some(0) && object::finalizers(old).is_empty();
-        return if is_over { DeletionStep::Remove } else { DeletionStep::Nothing };
+    let current_grace = object::number(old, &["metadata", "deletionGracePeriodSeconds"]);
+    if object::is_deleting(old) && current_grace.is_some_and(|current| grace >= current) {
+        let is_complete = current_grace == Some(0) && object::finalizers(old).is_empty();
+        return if is_complete { DeletionStep::Remove } else { DeletionStep::Nothing };
     }
     set_propagation(request, &mut new, options.propagation);
     set_deletion_timestamp(request, &mut new, grace);
@@ -190,7 +195,8 @@ fn next_step(request: ResourceRequest<'_>, options: &DeleteOptions, old: &Value)
     }
 }
 
-/// Marks a namespace as terminating until it is empty: its finalizers in the spec hold it until then.
+/// Determines the effect of a deletion on a namespace. A first deletion marks the namespace as terminating, with the phase `Terminating`; a
+/// later one removes it if it has no finalizers left in its spec and metadata.
 fn namespace_step(request: ResourceRequest<'_>, options: &DeleteOptions, mut namespace: Value) -> DeletionStep {
     if object::is_deleting(&namespace) {
         return if policy::has_finalizers(&namespace) { DeletionStep::Nothing } else { DeletionStep::Remove };
@@ -202,12 +208,14 @@ fn namespace_step(request: ResourceRequest<'_>, options: &DeleteOptions, mut nam
     DeletionStep::Mark(namespace)
 }
 
-/// Sets the deletion timestamp to the end of the grace period. A first deletion also increments the generation.
+/// Sets the deletion timestamp to the end of the grace period, and `deletionGracePeriodSeconds`. The first deletion of an object also
+/// increments its generation.
 fn set_deletion_timestamp(request: ResourceRequest<'_>, object: &mut Value, grace: i64) {
     let now = request.server.environment.now();
     let generation = object::number(object, &["metadata", "generation"]);
     let is_first = !object::is_deleting(object);
     let metadata = object::metadata_mut(object);
+    // A further deletion without a grace period keeps the time of the deletion that ended the grace period.
     if is_first || grace > 0 || metadata.get("deletionGracePeriodSeconds").and_then(Value::as_i64) != Some(grace) {
         let deletion_time = now.checked_add(jiff::SignedDuration::from_secs(grace)).unwrap_or(now);
         metadata.insert("deletionTimestamp".into(), crate::environment::seconds(deletion_time).into());
@@ -218,8 +226,8 @@ fn set_deletion_timestamp(request: ResourceRequest<'_>, object: &mut Value, grac
     }
 }
 
-/// Sets the finalizers for the propagation policy. Without a requested policy, the finalizers of the object decide,
-/// then the kind's default.
+/// Replaces the finalizers `orphan` and `foregroundDeletion` by that of the propagation policy: the requested policy, else the policy of
+/// the finalizers that the object has already, else the default of the kind.
 fn set_propagation(request: ResourceRequest<'_>, object: &mut Value, requested: Option<Propagation>) {
     if !policy::is_collected(request.kind) {
         return;

@@ -21,7 +21,7 @@ pub(crate) struct DeleteOptions {
 }
 
 impl DeleteOptions {
-    /// Parses the options of a request. The query parameters count only if there is no body.
+    /// Parses the options of a request from its body, or from the query parameters if the body is empty.
     pub(crate) fn parse(request: ResourceRequest<'_>) -> Result<Self, Failure> {
         if !request.call.body.is_empty() {
             return Self::parse_body(&request.parse()?);
@@ -35,7 +35,8 @@ impl DeleteOptions {
         })
     }
 
-    /// Parses a `DeleteOptions` object, which an eviction contains, too. Returns a 400 or 422 error if it is invalid.
+    /// Parses a `DeleteOptions` object: the body of a delete, or the field `deleteOptions` of an Eviction. Returns a 400 or 422 error if
+    /// the object is invalid.
     pub(crate) fn parse_body(body: &Value) -> Result<Self, Failure> {
         let kind = object::text(body, &["kind"]);
         if !matches!(kind, "" | "DeleteOptions") {
@@ -58,10 +59,10 @@ impl DeleteOptions {
         })
     }
 
-    /// Checks the preconditions against the stored object. Returns a conflict if the uid or the resourceVersion
-    /// differs.
+    /// Checks the preconditions against the stored object. Returns a 409 error if the uid or the resourceVersion differs.
     pub(crate) fn check(&self, request: ResourceRequest<'_>, stored: &Value) -> Result<(), Failure> {
         let conflict = |field: &str, requested: &str, actual: &str, hint: &str| {
+            // In kube-apiserver, namespaces have a delete handler of their own, which reports another message.
             if request.kind.is("", "namespaces") {
                 let why = format!(
                     "Precondition failed: {field} in precondition: {requested}, {field} in object meta: {actual}"
@@ -73,6 +74,7 @@ impl DeleteOptions {
                 "the {field} in the precondition ({requested}) does not match the {field} in record ({actual}). {hint}"
             );
             let mut failure = Failure::conflict(request.kind, request.name, &why);
+            // Unlike other conflicts, this error names the kind (`Pod`) instead of the resource (`pods`).
             failure.message = format!("Operation cannot be fulfilled on {kind} {:?}: {why}", request.name);
             failure.details.insert("kind".into(), request.kind.kind.clone().into());
             if request.kind.error_group().is_empty() {
@@ -97,7 +99,7 @@ fn clamp_grace(grace: i64) -> i64 {
     if grace < 0 { 1 } else { grace }
 }
 
-/// Parses `dryRun` of a body. Returns a 422 error if it contains anything but `All`.
+/// Parses `dryRun` of a body, a list of stages; returns whether it requests a dry run. Returns a 422 error for any stage other than `All`.
 fn parse_dry_run(value: &Value) -> Result<bool, Failure> {
     let stages: Vec<&str> = value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if stages.iter().all(|stage| *stage == "All") {

@@ -9,18 +9,18 @@ pub(super) fn is_graceful(kind: &Kind) -> bool {
     kind.is("", "pods")
 }
 
-/// Returns the grace period of a Pod in seconds: the requested one, else its own. A Pod that is not bound or finished
-/// has none.
+/// Returns the grace period for the deletion of a Pod, in seconds: the requested period, else `terminationGracePeriodSeconds`; 0 for a Pod
+/// that is not bound to a node or has finished.
 pub(super) fn grace_period(pod: &Value, requested: Option<i64>) -> i64 {
-    // A Pod that is unbound or finished has no running containers to wait for.
+    // A Pod that is unbound or finished has no running containers to stop.
     let is_unbound = object::text(pod, &["spec", "nodeName"]).is_empty();
     let is_finished = matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed");
     let default_period = object::number(pod, &["spec", "terminationGracePeriodSeconds"]).unwrap_or(30);
     if is_unbound || is_finished { 0 } else { requested.unwrap_or(default_period) }
 }
 
-/// Returns the default propagation policy; `None` for kinds whose dependents are deleted in the background. Kinds older
-/// than garbage collection orphan their dependents.
+/// Returns the default propagation policy of a kind: `Orphan` for kinds that are older than garbage collection, and `None` for all others,
+/// whose dependents are deleted in the background.
 pub(super) fn default_propagation(kind: &Kind) -> Option<Propagation> {
     (kind.is("batch", "jobs") || kind.is("", "replicationcontrollers")).then_some(Propagation::Orphan)
 }
@@ -30,7 +30,7 @@ pub(super) fn is_collected(kind: &Kind) -> bool {
     !kind.is("", "events") && !kind.is("events.k8s.io", "events")
 }
 
-/// Returns whether a deletion returns the deleted object instead of a `Status`.
+/// Returns whether the response to a deletion that removes an object of the kind contains the object instead of a `Status`.
 pub(super) fn returns_object(kind: &Kind) -> bool {
     const OBJECTS: [&str; 7] = [
         "pods",
@@ -51,8 +51,7 @@ pub(super) fn warning(kind: &Kind, propagation: Option<Propagation>) -> Option<S
     (kind.is("batch", "jobs") && propagation.is_none()).then(|| why.to_owned())
 }
 
-/// Returns whether a terminating object has neither finalizers nor a grace period left, so that the current write
-/// removes it.
+/// Returns whether an object is terminating and has neither finalizers nor a grace period left, so that a write of this state removes it.
 pub(crate) fn is_deletion_complete(request: ResourceRequest<'_>, object: &Value) -> bool {
     if !object::is_deleting(object) {
         return false;

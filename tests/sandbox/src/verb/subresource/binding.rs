@@ -11,8 +11,9 @@ use crate::{
     store::Expect,
 };
 
-/// Handles the creation of a binding: sets the node of the Pod, and its annotations and condition. Returns an error if
-/// the target is invalid, or the Pod is being deleted, bound or has another uid.
+/// Handles the creation of a binding: sets the node of the Pod, copies the annotations of the binding, and sets the condition
+/// `PodScheduled`. Repeats this after a conflict. Returns an error if the target is invalid, or if the Pod is terminating, bound already or
+/// has another uid.
 pub(super) async fn bind(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let binding = request.parse()?;
     if object::name(&binding) != request.name {
@@ -52,11 +53,11 @@ pub(super) async fn bind(request: ResourceRequest<'_>) -> Result<ApiResponse, Fa
     }
 }
 
-/// Checks that the binding names a node. Kubernetes returns an internal error for an invalid one.
+/// Checks that the target of the binding is a node with a name. As Kubernetes, returns a 500 error for an invalid target.
 fn check_target(binding: &Value, node: &str) -> Result<(), Failure> {
-    let target = object::text(binding, &["target", "kind"]);
-    let cause = if !matches!(target, "" | "Node") {
-        Cause::unsupported("target.kind", &target.into(), &["Node", "<empty>"])
+    let target_kind = object::text(binding, &["target", "kind"]);
+    let cause = if !matches!(target_kind, "" | "Node") {
+        Cause::unsupported("target.kind", &target_kind.into(), &["Node", "<empty>"])
     } else if node.is_empty() {
         Cause::required("target.name", "")
     } else {
@@ -67,7 +68,7 @@ fn check_target(binding: &Value, node: &str) -> Result<(), Failure> {
     Err(failure)
 }
 
-/// Returns a conflict if the Pod has another uid than the binding names, is being deleted, or is already bound.
+/// Returns a 409 error if the Pod is terminating or bound already, or if its uid differs from the uid that the binding requires.
 fn check_pod(request: ResourceRequest<'_>, binding: &Value, pod: &Value) -> Result<(), Failure> {
     let conflict = |why: String| {
         let mut failure = Failure::conflict(request.kind, request.name, &why);

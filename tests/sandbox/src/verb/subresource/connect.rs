@@ -1,10 +1,11 @@
-//! Rejects `exec`, `attach`, `portforward` and `proxy`, because no containers run.
+//! Rejects `exec`, `attach`, `portforward` and `proxy`, because the sandbox runs no containers.
 
 use http::StatusCode;
 
 use crate::{failure::Failure, request::ResourceRequest};
 
-/// Returns the 501 error of a connection, or another error if the object or its container does not exist.
+/// Returns the 501 error for a subresource that opens a connection, such as `exec` or `proxy`. Returns another error if the object or the
+/// requested container does not exist.
 pub(super) fn unsupported_error(request: ResourceRequest<'_>, subresource: &str) -> Failure {
     let object = match request.stored_object() {
         Ok(object) => object.object(request.kind),

@@ -37,18 +37,20 @@ pub(super) async fn evict(request: ResourceRequest<'_>) -> Result<ApiResponse, F
     Ok(ApiResponse::created())
 }
 
-/// Returns whether the eviction ignores budgets: the Pod is pending, finished or terminating.
+/// Returns whether the eviction of a Pod ignores PodDisruptionBudgets: a Pod that is pending, finished or terminating is not available
+/// anyway.
 fn ignores_budgets(pod: &Value) -> bool {
     object::is_deleting(pod) || matches!(object::text(pod, &["status", "phase"]), "Succeeded" | "Failed" | "Pending")
 }
 
+/// Returns whether the condition `Ready` of the Pod is true.
 fn is_ready(pod: &Value) -> bool {
     let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
     conditions.into_iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
 }
 
-/// Checks the budget of the Pod, and records the disruption in its status. Returns an error if the budget does not
-/// allow it, or if several budgets select the Pod.
+/// Checks the PodDisruptionBudget that selects the Pod; unless `dry_run` is true, decrements its `disruptionsAllowed` and adds the Pod to
+/// its `disruptedPods`. Returns an error if the budget allows no disruption, or if several budgets select the Pod.
 fn record_disruption(request: ResourceRequest<'_>, pod: &Value, dry_run: bool) -> Result<(), Failure> {
     let Some(kind) = request.server.kinds.find("policy", "v1", "poddisruptionbudgets") else { return Ok(()) };
     let (_, budgets) = request.server.store.list(BUDGETS, Some(request.namespace));
@@ -67,6 +69,7 @@ fn record_disruption(request: ResourceRequest<'_>, pod: &Value, dry_run: bool) -
     }
     loop {
         let mut budget = stored.object(&kind);
+        // The eviction of a Pod that is not ready does not count as a disruption.
         if !is_ready(pod) && may_evict_unready(&budget) {
             return Ok(());
         }
@@ -76,16 +79,17 @@ fn record_disruption(request: ResourceRequest<'_>, pod: &Value, dry_run: bool) -
         }
         let now = request.server.environment.time();
         let status = object::map_at(&mut budget, &["status"]);
-        let allowed = status.get("disruptionsAllowed").and_then(Value::as_i64).unwrap_or(0) - 1;
-        status.insert("disruptionsAllowed".into(), allowed.into());
-        let disrupted = status.entry("disruptedPods").or_insert_with(|| json!({}));
-        disrupted[request.name] = now.clone().into();
-        if allowed == 0 {
+        let still_allowed = status.get("disruptionsAllowed").and_then(Value::as_i64).unwrap_or(0) - 1;
+        status.insert("disruptionsAllowed".into(), still_allowed.into());
+        let disrupted_pods = status.entry("disruptedPods").or_insert_with(|| json!({}));
+        disrupted_pods[request.name] = now.clone().into();
+        if still_allowed == 0 {
             set_disallowed(status, &now);
         }
         let (key, expected) = ((request.namespace, &*stored.name), Expect::Version(stored.version));
         match request.server.store.commit(&kind.group_resource, key, expected, Some(budget), &stored.api_version) {
             Ok(_) => return Ok(()),
+            // Another write came in between: repeats the check with the current budget.
             Err(_) => stored = stored_budget(request, &kind, &stored.name)?,
         }
     }
@@ -117,15 +121,15 @@ fn status_number(budget: &Value, name: &str) -> i64 {
     object::number(budget, &["status", name]).unwrap_or(0)
 }
 
-/// Returns whether an unready Pod may be evicted without regard to the budget: if enough others are healthy, or always
-/// if `unhealthyPodEvictionPolicy` is `AlwaysAllow`.
+/// Returns whether a Pod that is not ready may be evicted although the budget allows no disruption: always if `unhealthyPodEvictionPolicy`
+/// is `AlwaysAllow`, else if the desired number of Pods is healthy.
 fn may_evict_unready(budget: &Value) -> bool {
     let always = budget["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow";
     let (healthy, desired) = (status_number(budget, "currentHealthy"), status_number(budget, "desiredHealthy"));
     always || healthy >= desired && desired > 0
 }
 
-/// Returns a 429 error if the budget allows no further disruption, or if its status is outdated.
+/// Returns a 429 error if the budget allows no further disruption, or if its status was computed for an older generation of its spec.
 fn check_budget(budget: &Value) -> Result<(), Failure> {
     let name = object::name(budget);
     let too_many = |message: String, seconds| {
@@ -144,7 +148,8 @@ fn check_budget(budget: &Value) -> Result<(), Failure> {
     Err(too_many(format!("The disruption budget {name} needs {desired} healthy pods and has {current} currently"), 0))
 }
 
-/// Adds the condition `DisruptionTarget` to the Pod, which states that it is evicted.
+/// Adds the condition `DisruptionTarget` to the Pod, with the reason `EvictionByEvictionAPI`. Does nothing if the Pod is terminating or
+/// gone, or was changed by another write meanwhile.
 fn add_disruption_condition(request: ResourceRequest<'_>) {
     let Ok(stored) = request.stored_object() else { return };
     let mut pod = stored.object(request.kind);
@@ -158,7 +163,7 @@ fn add_disruption_condition(request: ResourceRequest<'_>) {
             "type": "DisruptionTarget", "status": "True", "lastProbeTime": null, "lastTransitionTime": now,
             "reason": "EvictionByEvictionAPI", "message": "Eviction API: evicting",
         }));
-        // On a conflict the Pod goes without the condition, which is not essential.
+        // Ignores a conflict: the eviction succeeds without the condition.
         let (key, expected) = ((request.namespace, request.name), Expect::Version(stored.version));
         let _ =
             request.server.store.commit(&request.kind.group_resource, key, expected, Some(pod), &stored.api_version);

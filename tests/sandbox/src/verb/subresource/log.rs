@@ -1,10 +1,11 @@
-//! Implements `pods/log`: a single line, because no containers run.
+//! Implements `pods/log`: returns a single line, because the sandbox runs no containers.
 
 use serde_json::Value;
 
 use crate::{failure::Failure, object, request::ResourceRequest, response::ApiResponse};
 
-/// Returns the log of a container: one line that says that nothing runs.
+/// Returns the log of a container: one line that states that containers do not run here, or an empty log before the Pod is bound to a node.
+/// Returns a 400 error if the container is waiting.
 pub(super) fn log(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let pod = request.stored_object()?.object(request.kind);
     let container = container(request, &pod)?;
@@ -23,8 +24,8 @@ pub(super) fn log(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> 
     )))
 }
 
-/// Returns the container of the request: the named one, else the one that an annotation names, else the only one.
-/// Returns a 400 error if there is no such container.
+/// Returns the name of the container that a request refers to: that of the parameter `container`, else that of the annotation
+/// `kubectl.kubernetes.io/default-container`, else that of the only container. Returns a 400 error if there is no such container.
 pub(super) fn container(request: ResourceRequest<'_>, pod: &Value) -> Result<String, Failure> {
     let names = |list: &str| {
         let containers = pod["spec"][list].as_array().into_iter().flatten();
@@ -32,12 +33,12 @@ pub(super) fn container(request: ResourceRequest<'_>, pod: &Value) -> Result<Str
     };
     let regular = names("containers");
     let annotated = pod["metadata"]["annotations"]["kubectl.kubernetes.io/default-container"].as_str();
-    let named = request.call.options.raw("container").filter(|name| !name.is_empty());
-    match named.or(annotated.filter(|name| regular.iter().any(|container| container == name))) {
-        Some(named) => {
+    let requested = request.call.options.raw("container").filter(|name| !name.is_empty());
+    match requested.or(annotated.filter(|name| regular.iter().any(|container| container == name))) {
+        Some(name) => {
             let containers = [regular, names("initContainers"), names("ephemeralContainers")].concat();
-            let why = || Failure::bad_request(format!("container {named} is not valid for pod {}", request.name));
-            containers.into_iter().find(|container| container == named).ok_or_else(why)
+            let why = || Failure::bad_request(format!("container {name} is not valid for pod {}", request.name));
+            containers.into_iter().find(|container| container == name).ok_or_else(why)
         }
         None if regular.len() == 1 => Ok(regular.concat()),
         None => {

@@ -12,8 +12,8 @@ mod log;
 mod part;
 mod scale;
 
-/// Handles a request for a subresource. Returns a 404 error if the kind does not have it, or a 405 error if it does not
-/// support the verb.
+/// Handles a request for the subresource `name`. Returns a 404 error if the kind has no such subresource, or a 405 error if the subresource
+/// does not support the verb.
 pub(super) async fn answer(request: ResourceRequest<'_>, name: &str) -> Result<ApiResponse, Failure> {
     let subresource = request.kind.subresource(name).ok_or_else(|| unknown_subresource(request))?;
     if !subresource.verbs.iter().any(|verb| verb == request.call.verb.as_str()) {
@@ -28,7 +28,8 @@ pub(super) async fn answer(request: ResourceRequest<'_>, name: &str) -> Result<A
         ("scale", Verb::Get) => scale::get(request).await,
         ("scale", Verb::Update) => scale::replace(request).await,
         ("scale", Verb::Patch) => scale::patch(request).await,
-        _ if part::is_part(request.kind, name) => match request.call.verb {
+        // Reads return the whole object; writes change only the fields that belong to the subresource.
+        _ if part::writes_some_fields(request.kind, name) => match request.call.verb {
             Verb::Get => read::get(request).await,
             Verb::Patch => patch::patch(request).await,
             _ => replace::replace(request).await,
@@ -41,7 +42,7 @@ pub(super) async fn answer(request: ResourceRequest<'_>, name: &str) -> Result<A
     }
 }
 
-/// Returns the error for an unknown subresource. For a custom kind it is the same as for an object that doesn't exist.
+/// Returns the 404 error for an unknown subresource. For a custom kind, kube-apiserver reports that the object does not exist.
 fn unknown_subresource(request: ResourceRequest<'_>) -> Failure {
     if request.kind.custom().is_some() {
         Failure::not_found(request.kind, request.name)

@@ -1,12 +1,11 @@
-//! Implements the subresources that write only one part of an object, such as `finalize`, `approval` and `resize`: all other parts keep
-//! their old state.
+//! Implements the subresources that write only some fields of an object, such as `finalize`, `approval` and `resize`.
 
 use serde_json::Value;
 
 use crate::{kind::Kind, object, request::ResourceRequest};
 
-/// Returns whether the subresource stands for a part of the object, which is read and written like the object.
-pub(super) fn is_part(kind: &Kind, subresource: &str) -> bool {
+/// Returns whether the subresource is read and written like the object itself, except that a write changes only some of its fields.
+pub(super) fn writes_some_fields(kind: &Kind, subresource: &str) -> bool {
     match subresource {
         "finalize" => kind.is("", "namespaces"),
         "ephemeralcontainers" | "resize" => kind.is("", "pods"),
@@ -15,13 +14,15 @@ pub(super) fn is_part(kind: &Kind, subresource: &str) -> bool {
     }
 }
 
-/// Restores all parts of the object that the subresource does not write to their old state. Does nothing for the object
-/// itself, and for subresources that are objects of their own.
+/// Restores all fields of `new` that the subresource of the request does not write to their old values. Does nothing for a write of the
+/// object itself, and for subresources such as `status` and `scale`.
 pub(crate) fn restore_unwritten(request: ResourceRequest<'_>, new: &mut Value, old: &Value) {
-    let Some(subresource) = request.subresource.filter(|subresource| is_part(request.kind, subresource)) else {
+    let Some(subresource) = request.subresource.filter(|subresource| writes_some_fields(request.kind, subresource))
+    else {
         return;
     };
     let requested = std::mem::replace(new, old.clone());
+    // Sets a field to its requested value, or removes it if the request omits it.
     let mut take_requested = |path: &[&str]| {
         let Some((field, parents)) = path.split_last() else { return };
         let map = object::map_at(new, parents);
@@ -46,11 +47,13 @@ pub(crate) fn restore_unwritten(request: ResourceRequest<'_>, new: &mut Value, o
         }
         "ephemeralcontainers" => take_requested(&["spec", "ephemeralContainers"]),
         "approval" => take_requested(&["status", "conditions"]),
+        // The only other subresource here is `resize`.
         _ => take_requested_resources(new, &requested),
     }
 }
 
-/// Takes only the resources of the containers from the requested Pod, for `resize`.
+/// Sets the resources and resize policies of the containers to those of the requested Pod, which the subresource `resize` may change.
+/// Matches the containers by name.
 fn take_requested_resources(pod: &mut Value, requested: &Value) {
     for list in ["containers", "initContainers"] {
         for container in pod["spec"][list].as_array_mut().into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Implements `scale`: the number of replicas of any kind that has the subresource.
+//! Implements the subresource `scale`: reads and writes the replicas of an object as an `autoscaling/v1 Scale`.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -57,7 +57,8 @@ pub(super) async fn get(request: ResourceRequest<'_>) -> Result<ApiResponse, Fai
     read::object_response(scale_request(request), StatusCode::OK, scale_of(request.kind, &object))
 }
 
-/// Handles an update of the `Scale`. An update with a resourceVersion fails after a conflict, others are repeated.
+/// Handles an update of the `Scale`. If another write comes in between, an update with a resourceVersion fails, and an update without one
+/// is repeated.
 pub(super) async fn replace(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let mut decoded = scale_request(request).decode()?;
     scale_request(request).set_name_from_path(&mut decoded.object)?;
@@ -80,6 +81,7 @@ pub(super) async fn replace(request: ResourceRequest<'_>) -> Result<ApiResponse,
 /// Repeats it after a conflict.
 pub(super) async fn patch(request: ResourceRequest<'_>) -> Result<ApiResponse, Failure> {
     let media = Media::of(request)?;
+    // A missing object is reported before an invalid patch.
     request.stored_object()?;
     let (patch, _) = Patch::read(scale_request(request), media)?;
     loop {
@@ -110,13 +112,13 @@ fn scale_response(request: ResourceRequest<'_>, outcome: WriteOutcome) -> Result
     Ok(read::object_response(scale_request(request), StatusCode::OK, scale)?.with_warnings(outcome.warnings))
 }
 
-/// Returns the request with `Scale` as its kind.
+/// Returns the request with the kind `Scale` instead of the kind of the scaled object, to decode and encode a `Scale`.
 fn scale_request(request: ResourceRequest<'_>) -> ResourceRequest<'_> {
     ResourceRequest { kind: &SCALE, ..request }
 }
 
-/// Writes the replicas of a `Scale` into the object that it belongs to, if the object has the uid and the version of
-/// the `Scale`.
+/// Writes the replicas of a `Scale` into the scaled object. Copies the uid and the resourceVersion of the `Scale`, too, so that the write
+/// fails if the stored object has others.
 async fn write_replicas(
     request: ResourceRequest<'_>,
     stored: &Arc<Stored>,
@@ -133,8 +135,7 @@ async fn write_replicas(
         object::metadata_mut(&mut new).insert("uid".into(), uid.into());
     }
     set_at_path(&mut new, &paths(request.kind).spec_replicas, replicas.into());
-    // The real server can't convert the previous Scale of a custom resource; therefore nobody owns the replicas
-    // afterwards.
+    // The real server can't convert the previous Scale of a custom resource, so that no field manager owns the replicas afterwards.
     if request.call.verb == Verb::Update && request.kind.custom().is_some() {
         fields::disown_replicas(request, &mut new);
         return write::update(request, stored, new, Tracking::Done).await;
@@ -142,7 +143,7 @@ async fn write_replicas(
     write::update(request, stored, new, Tracking::Update).await
 }
 
-/// Applies a `Scale` as an apply of the object with only its replicas.
+/// Handles a server-side apply of a `Scale`: applies an object of the scaled kind that contains only the name and the replicas.
 async fn apply(
     request: ResourceRequest<'_>,
     stored: &Arc<Stored>,
@@ -158,7 +159,7 @@ async fn apply(
     set_at_path(&mut partial, &paths(request.kind).spec_replicas, replicas.into());
     let old = stored.object(request.kind);
     let mut new = patch::apply(request, Some(&old), &partial)?;
-    // The real server fails here, too: it treats the Scale as a custom resource of another group.
+    // As the real server, fails if the replicas of a custom resource change: it tries to convert the Scale like a custom resource.
     if request.kind.custom().is_some() && scale_of(request.kind, &new)["spec"] != scale_of(request.kind, &old)["spec"] {
         let scale =
             format!("{}/{}; autoscaling/v1, Kind=Scale", object::namespace(configuration), object::name(configuration));
@@ -197,7 +198,7 @@ fn json_type(value: &Value) -> &'static str {
     }
 }
 
-/// Returns the paths of a kind's replicas and selector.
+/// Returns the paths of a kind's replicas and selector: those in the CRD of a custom kind, else `spec.replicas` and `status.replicas`.
 fn paths(kind: &Kind) -> ScalePaths {
     let builtin_paths = || ScalePaths {
         spec_replicas: "spec.replicas".into(),
@@ -207,7 +208,7 @@ fn paths(kind: &Kind) -> ScalePaths {
     kind.custom().and_then(|custom| custom.scale.clone()).unwrap_or_else(builtin_paths)
 }
 
-/// Returns the `Scale` of an object. Replicas that are 0 are omitted, as Go does.
+/// Builds the `Scale` of an object: its metadata, replicas and selector.
 fn scale_of(kind: &Kind, object: &Value) -> Value {
     let paths = paths(kind);
     let number = |path: &str| at_path(object, path).and_then(Value::as_i64).unwrap_or(0);
@@ -233,7 +234,7 @@ fn scale_of(kind: &Kind, object: &Value) -> Value {
     scale
 }
 
-/// Formats a label selector in one line. The selector of a ReplicationController is a map of labels.
+/// Formats a label selector as a query, such as `app=web,tier in (a,b)`. The selector of a ReplicationController is a plain map of labels.
 fn format_selector(selector: &Value) -> String {
     let label_requirements = |labels: &Value| -> Vec<(String, String)> {
         let labels = labels.as_object().into_iter().flatten();
@@ -259,7 +260,7 @@ fn format_selector(selector: &Value) -> String {
     join_requirements(requirements)
 }
 
-/// Joins requirements, each with its key, in the order of the keys.
+/// Joins the requirements of a selector with commas, sorted by their keys. Each item is a key and the text of its requirement.
 fn join_requirements(mut requirements: Vec<(String, String)>) -> String {
     requirements.sort();
     requirements.into_iter().map(|(_, requirement)| requirement).collect::<Vec<_>>().join(",")

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::object::{at, name, text};
 
-/// Returns the printer of a kind of this module; `None` for other kinds.
+/// Returns the function that prints the table row of a kind; `None` if this module has none for the kind.
 pub(super) fn printer_for(group: &str, plural: &str) -> Option<Cells> {
     Some(match (group, plural) {
         ("", "namespaces") => |object, now| row_with_age(object, now, [text(object, &["status", "phase"]).into()]),

@@ -77,7 +77,7 @@ pub(super) fn scalar_text(object: &Value, path: &[&str], default: &str) -> Strin
     }
 }
 
-/// Joins at most `limit` texts with commas and appends the number of the others; `default` if there are none.
+/// Joins the first `limit` texts with commas, followed by the number of further texts; returns `default` if there are no texts.
 pub(super) fn join_first(mut texts: Vec<String>, limit: usize, default: &str) -> String {
     let remaining = texts.len().saturating_sub(limit);
     texts.truncate(limit);
@@ -103,7 +103,7 @@ pub(super) fn labels(object: &Value, path: &[&str]) -> String {
 /// Formats a label selector in kubectl's syntax: `a=b,c in (d,e),!f`; `<none>` if it is absent or empty.
 pub(super) fn selector(object: &Value, path: &[&str]) -> String {
     let Some(selector) = at(object, path) else { return NONE.to_owned() };
-    // Each requirement with its key, by which they are sorted.
+    // The key and the text of each requirement; they are sorted by key.
     let mut parts: Vec<(String, String)> = Vec::new();
     for (key, value) in at(selector, &["matchLabels"]).and_then(Value::as_object).into_iter().flatten() {
         parts.push((key.clone(), format!("{key}={}", value.as_str().unwrap_or_default())));
@@ -121,7 +121,7 @@ pub(super) fn selector(object: &Value, path: &[&str]) -> String {
         };
         parts.push((key.to_owned(), requirement));
     }
-    parts.sort_by(|(one, _), (other, _)| one.cmp(other));
+    parts.sort_by(|(key, _), (other_key, _)| key.cmp(other_key));
     if parts.is_empty() {
         NONE.to_owned()
     } else {

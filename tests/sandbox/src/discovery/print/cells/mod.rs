@@ -17,7 +17,8 @@ mod rights;
 mod storage;
 mod workloads;
 
-/// Returns the printer of a kind; a kind without a printer shows the name and the creation time.
+/// Returns the function that prints the table row of a built-in kind; for a kind without its own, the row has the name and the creation
+/// time.
 pub(super) fn printer_for(group: &str, plural: &str) -> Cells {
     [
         workloads::printer_for,
@@ -32,7 +33,7 @@ pub(super) fn printer_for(group: &str, plural: &str) -> Cells {
     .unwrap_or(name_and_creation)
 }
 
-/// Returns the row condition of a completed Pod, by which kubectl can leave it out.
+/// Returns the condition `Completed` for the table row of a completed Pod, so that clients can hide the row; `None` for other objects.
 pub(super) fn conditions(object: &Value) -> Option<Value> {
     let phase = text(object, &["status", "phase"]);
     let message = match phase {

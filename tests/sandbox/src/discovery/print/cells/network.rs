@@ -11,7 +11,7 @@ use crate::object::{at, number, text};
 /// The maximum number of list items in a cell.
 const MAX_ITEMS: usize = 3;
 
-/// Returns the printer of a kind of this module; `None` for other kinds.
+/// Returns the function that prints the table row of a kind; `None` if this module has none for the kind.
 pub(super) fn printer_for(group: &str, plural: &str) -> Option<Cells> {
     Some(match (group, plural) {
         ("", "services") => service,

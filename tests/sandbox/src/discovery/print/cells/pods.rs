@@ -49,11 +49,11 @@ fn is_sidecar(container: &Value) -> bool {
     text(container, &["restartPolicy"]) == "Always"
 }
 
-/// Returns the number of true readiness gates and of all; `<none>` if the Pod has none.
+/// Returns the number of readiness gates whose condition is true, and of all, as `1/2`; `<none>` if the Pod has no readiness gates.
 fn readiness_gates(object: &Value) -> String {
     let gates = items(object, &["spec", "readinessGates"]);
-    let open = gates.iter().filter(|gate| is_condition_true(object, text(gate, &["conditionType"]))).count();
-    if gates.is_empty() { NONE.to_owned() } else { format!("{open}/{}", gates.len()) }
+    let passed = gates.iter().filter(|gate| is_condition_true(object, text(gate, &["conditionType"]))).count();
+    if gates.is_empty() { NONE.to_owned() } else { format!("{passed}/{}", gates.len()) }
 }
 
 impl ContainerSummary {
@@ -86,8 +86,9 @@ impl ContainerSummary {
         summary
     }
 
-    /// Adds the restarts of the init containers, and returns whether the Pod is still initializing: the first container
-    /// that is not done then determines the status. After the initialization, only restarts of sidecars count.
+    /// Returns whether the Pod is still initializing: whether an init container has neither succeeded nor is a started sidecar. The first
+    /// such container determines the status. Adds the restarts of the init containers up to this one or, after the
+    /// initialization, those of sidecars only.
     fn add_init_containers(&mut self, object: &Value) -> bool {
         let specs = items(object, &["spec", "initContainers"]);
         let (mut sidecar_restarts, mut sidecar_last) = (0, None);
@@ -123,8 +124,8 @@ impl ContainerSummary {
         is_initializing
     }
 
-    /// Adds the restarts and the ready ones of the other containers; the first container with a reason determines the
-    /// status.
+    /// Adds the restarts and the number of ready containers, without init containers. The first container that waits or has terminated
+    /// determines the status; it is visited last, so that its reason replaces those of later containers.
     fn add_containers(&mut self, object: &Value) {
         let mut running = false;
         for status in items(object, &["status", "containerStatuses"]).iter().rev() {
@@ -141,6 +142,7 @@ impl ContainerSummary {
                 self.ready += 1;
             }
         }
+        // A Pod with both completed and running containers is not completed.
         if self.reason == "Completed" && running {
             self.reason = if is_condition_true(object, "Ready") { "Running" } else { "NotReady" }.to_owned();
         }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::format::{Cells, UNSET, count, length, row_with_age, scalar_text, selector, text_or};
 use crate::object::{at, text};
 
-/// Returns the printer of a kind of this module; `None` for other kinds.
+/// Returns the function that prints the table row of a kind; `None` if this module has none for the kind.
 pub(super) fn printer_for(group: &str, plural: &str) -> Option<Cells> {
     Some(match (group, plural) {
         ("policy", "poddisruptionbudgets") => budget,
@@ -88,7 +88,7 @@ fn flow_schema(object: &Value, now: Timestamp) -> Vec<Value> {
     row
 }
 
-/// Prints the row of a PriorityLevelConfiguration.
+/// Prints the row of a PriorityLevelConfiguration: type, nominal concurrency shares, and the parameters of its queues, `<none>` if unset.
 fn priority_level(object: &Value, now: Timestamp) -> Vec<Value> {
     let limited = |path: &[&str]| {
         let path: Vec<&str> = ["spec", "limited"].into_iter().chain(path.iter().copied()).collect();

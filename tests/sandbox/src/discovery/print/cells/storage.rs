@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::format::{Cells, UNSET, items, length, row_with_age, scalar_text, text_or};
 use crate::object::{at, is_deleting, text};
 
-/// Returns the printer of a kind of this module; `None` for other kinds.
+/// Returns the function that prints the table row of a kind; `None` if this module has none for the kind.
 pub(super) fn printer_for(group: &str, plural: &str) -> Option<Cells> {
     Some(match (group, plural) {
         ("", "configmaps") => |object, now| {
@@ -34,7 +34,7 @@ pub(super) fn printer_for(group: &str, plural: &str) -> Option<Cells> {
 const ACCESS_MODES: [(&str, &str); 4] =
     [("ReadWriteOnce", "RWO"), ("ReadOnlyMany", "ROX"), ("ReadWriteMany", "RWX"), ("ReadWriteOncePod", "RWOP")];
 
-/// Formats the access modes at a path as `RWO,ROX`, each once (upstream: `GetAccessModesAsString`).
+/// Formats the access modes at a path as `RWO,ROX`, each mode once (`GetAccessModesAsString` of Kubernetes).
 fn access_modes(object: &Value, path: &[&str]) -> String {
     let modes = items(object, path);
     let listed = ACCESS_MODES.iter().filter(|(mode, _)| modes.iter().any(|listed| listed == mode));
@@ -105,12 +105,13 @@ fn storage_class(object: &Value, now: Timestamp) -> Vec<Value> {
 /// Prints the row of a CSIDriver.
 fn csi_driver(object: &Value, now: Timestamp) -> Vec<Value> {
     let flag = |field, default: bool| at(object, &["spec", field]).and_then(Value::as_bool).unwrap_or(default).into();
+    // Joins the texts of a list. `item_path` is the path of the text in an item; it is empty if the items are texts.
     let list = |path: &[&str], item_path: &[&str]| {
-        let words: Vec<&str> = items(object, path)
+        let texts: Vec<&str> = items(object, path)
             .iter()
             .map(|item| if item_path.is_empty() { item.as_str().unwrap_or_default() } else { text(item, item_path) })
             .collect();
-        if words.is_empty() { UNSET.to_owned() } else { words.join(",") }
+        if texts.is_empty() { UNSET.to_owned() } else { texts.join(",") }
     };
     let cells = [
         flag("attachRequired", true),

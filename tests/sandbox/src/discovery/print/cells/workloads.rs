@@ -13,7 +13,7 @@ use super::{
 };
 use crate::object::{at, is_deleting, name, number, text};
 
-/// Returns the printer of a kind of this module; `None` for other kinds.
+/// Returns the function that prints the table row of a kind; `None` if this module has none for the kind.
 pub(super) fn printer_for(group: &str, plural: &str) -> Option<Cells> {
     Some(match (group, plural) {
         ("", "pods") => pods::pod,
@@ -131,7 +131,8 @@ fn job(object: &Value, now: Timestamp) -> Vec<Value> {
     row
 }
 
-/// Returns the state of a Job: a condition that ends it, then its deletion, then another condition.
+/// Returns the state of a Job: `Complete` or `Failed` if this condition is true, else `Terminating` if it is being deleted, else its first
+/// other condition that is true, else `Running`.
 fn job_state(object: &Value) -> &'static str {
     let is_true = |condition: &&str| is_condition_true(object, condition);
     if let Some(end) = ["Complete", "Failed"].into_iter().find(is_true) {
@@ -189,6 +190,7 @@ fn metrics(object: &Value) -> String {
         );
     }
     let formatted = super::format::items(object, &["spec", "metrics"]).iter().enumerate().map(|(index, metric)| {
+        // The field with the values of a metric is named by its type: `containerResource` for `ContainerResource`.
         let kind = text(metric, &["type"]);
         let field =
             format!("{}{}", kind.get(..1).unwrap_or_default().to_lowercase(), kind.get(1..).unwrap_or_default());
@@ -222,7 +224,7 @@ fn metrics(object: &Value) -> String {
 mod tests {
     use super::*;
 
-    /// As `formatHPAMetrics` of kube-apiserver.
+    /// `formatHPAMetrics` of kube-apiserver appends `(avg)` to the target of these metrics.
     #[test]
     fn averages_of_external_and_object_metrics_are_marked() {
         let metric = |kind: &str, field: &str| json!({"type": kind, field: {"target": {"averageValue": "5"}}});
