@@ -3,7 +3,7 @@
 //! # Flow
 //! `sources` reports a changed file → `build` runs cargo → `install` applies the manifests of the operator's binary →
 //! `operator_process` runs it → `status_display` shows the state of the samples. `session` is the loop around these steps;
-//! `cluster` is the sandbox or cluster that they use, `nats` the server of kinds in buckets, `recording` the requests of the
+//! `cluster` is the sandbox or cluster that they use, `nats` the server that stores the kinds in buckets, `recording` the requests of the
 //! operator there, and `process_group` ends all child processes.
 
 mod build;

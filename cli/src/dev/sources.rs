@@ -102,7 +102,7 @@ impl Sources {
     }
 
     /// Takes the collected changes and returns them as one: a change of code if any changed path is outside the folder of generated
-    /// YAML, else a change of samples.
+    /// YAML, which has the samples, else a change of samples.
     fn take_pending(&mut self) -> SourceChange {
         self.first_change = None;
         let pending = std::mem::take(&mut self.pending);

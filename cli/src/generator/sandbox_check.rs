@@ -191,7 +191,8 @@ fn refusal(label: &str, cause: &Value) -> String {
 }
 
 /// Returns the field of a custom resource that a path in a CRD's schema describes: `.spec.sizes[*]` for
-/// `openAPIV3Schema.properties[spec].properties[sizes].items`. `None` if the path isn't in a schema.
+/// `openAPIV3Schema.properties[spec].properties[sizes].items`. The root is `.`. The path ends at
+/// the first keyword that leads to no field. `None` if the path isn't in a schema.
 fn object_path(schema_path: &str) -> Option<String> {
     let (_, mut rest) = schema_path.split_once("openAPIV3Schema")?;
     let mut path = String::new();

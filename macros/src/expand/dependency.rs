@@ -55,7 +55,7 @@ pub(super) fn inputs_digest(node: &Provisioner, child: &Child) -> TokenStream {
 }
 
 /// Expands to the tuple of values that a child gets as its `inputs`: all values that `from` names, or none if the closure of `when` or
-/// `each` takes these values as arguments.
+/// `each` takes these values as arguments, and so consumes them.
 pub(super) fn inputs_tuple(child: &Child) -> TokenStream {
     let consumed = [&child.when, &child.each].into_iter().flatten().any(|closure| has_inputs(child, closure));
     let values = (0..if consumed { 0 } else { child.from.len() }).map(|at| {

@@ -183,10 +183,9 @@ struct TimedBody {
 }
 
 impl TimedBody {
-    /// Starts the timer of the body limit, unless the body is empty or has no limit.
+    /// Returns a body that fails when its time limit is exceeded. The timer starts now, unless the body is empty or has no limit.
     fn new(body: Body, body_limit: BodyLimit, counters: Counters) -> Self {
         let sleep = match body_limit {
-            // An empty body needs no timer.
             _ if body.is_end_stream() => None,
             BodyLimit::Total(time) | BodyLimit::Idle(time) => Some(Box::pin(sleep(time))),
             BodyLimit::None => None,

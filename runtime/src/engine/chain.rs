@@ -1,4 +1,4 @@
-//! `Chain`: counts the own writes that led to a pass by way of passes over other primaries, and detects cycles.
+//! `Chain`: counts the writes of this operator that led to a pass by way of passes over other primaries, and detects cycles.
 
 /// The number of repetitions of a step from which on a chain is a cycle.
 pub(super) const MAX_REPETITIONS: u32 = 15;

@@ -202,7 +202,7 @@ impl PassCore<'_> {
         appliers(planner.shape(), &planner.path(), kind, cluster)
     }
 
-    /// Records that a node has unwanted objects of a kind whose deletion is decided at the end of the pass.
+    /// Records that a node has unwanted objects of a kind. The end of the pass decides whether they are deleted.
     fn defer_deletions(&self, kind: &Kind, node: &Arc<str>) {
         let mut deferred = self.deferred_deletions.lock();
         if !deferred.iter().any(|(other_kind, other_node)| other_kind == kind && other_node == node) {

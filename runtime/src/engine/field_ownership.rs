@@ -141,11 +141,13 @@ fn is_empty(value: &Value) -> bool {
     value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty)
 }
 
-/// Returns whether the operator no longer owns a part of a wanted value. `sets` are the sets of fields within this value.
+/// Returns whether the operator no longer owns a part of a wanted value, and adds the path of the first such part to `path`. `sets` are
+/// the sets of fields within the value.
 fn is_value_lost(sets: &FieldSets<'_>, wanted: &Value, path: &mut Vec<String>) -> bool {
     if is_empty(sets.own) {
-        // The operator owns a leaf or a value of an atomic type, or only the map itself is left after others have taken its fields. It is
-        // a map if the object is plain, which has no atomic types, or if another manager owns a part: nobody owns parts of atomic values.
+        // The operator owns the value as a whole. Either this is all that can be owned, as of a scalar or of an atomic map or list, or others
+        // have taken the fields of a map. The latter is certain if another manager owns a part, as an atomic value has no owners of parts, or
+        // if the sets are those of plain writes, since the operator writes no atomic maps by these.
         let has_parts = sets.is_plain || sets.others.iter().any(|other| !is_empty(other));
         let is_taken = has_parts && wanted.is_object() && !is_empty(wanted);
         if is_taken {

@@ -1,4 +1,4 @@
-//! `ChildStores`: the caches of the children of all trees of an operator, one per kind.
+//! `ChildStores`: the caches of the children of all trees of an operator, usually one for each kind.
 //!
 //! A pass reads the annotations, the readiness and the field owners of a child, which are the same in all versions. So the trees
 //! share the cache of a kind, also if they apply it in different versions, and each write has the version of its node. Only a

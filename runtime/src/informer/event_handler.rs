@@ -79,7 +79,7 @@ impl<F: EventHandler> Sink for F {
         }
     }
 
-    /// Removes the objects that the list did not contain from the store, and handles each as deleted. Then the list is complete.
+    /// Ends a list: removes the objects that it did not contain from the store, and handles each as deleted.
     fn finish_list(&self) {
         for old in self.store().finish_replace() {
             self.on_change_catching_panics(&Change::Deleted { old }, true);

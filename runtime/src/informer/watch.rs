@@ -1,4 +1,4 @@
-//! `Health` tracks the state of a watch, and `WatchedKind` has the store that the watch fills.
+//! `WatchedKind`: the store that a watch fills, with the `Health` that tracks the state of the watch.
 
 use crate::{
     cache::{ObjectKey, ResourceVersion, Revision, Store, WatchProgress},

@@ -3,7 +3,7 @@
 //! # Flow
 //! 1. The build function returns the application, and the driver its objects.
 //! 2. If the application was renamed, the old object that deploys it is deleted first, and confirmed to be gone: else the CD system
-//!    would remove what the new one deploys. Its kind is the last one of the driver.
+//!    would remove what the new object deploys. The object that deploys has the last kind of the driver.
 //! 3. The objects are applied in the order of the driver's kinds; a kind starts when the objects before it are ready.
 //! 4. Objects of the node that are no longer wanted are deleted in the reverse order. This needs neither the build function nor the
 //!    driver, so an application that can't be built any more can be removed.

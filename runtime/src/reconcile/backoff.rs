@@ -1,5 +1,5 @@
-//! Stops passes over objects that wait for a user, resets backoffs after changes by users, and reports fights with other clients as
-//! errors.
+//! Stops passes over objects that only a change by a user can repair, resets backoffs after such changes, and reports fights with other
+//! clients as errors.
 
 use crate::{
     engine::{controller_state::ControllerState, pass::PassTrigger, repair::RepairReason},

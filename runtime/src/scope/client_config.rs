@@ -1,5 +1,5 @@
-//! Reads the client configuration of another cluster from a Secret. It uses no files of this container, and only programs that the operator
-//! allows.
+//! Reads the client configuration of another cluster from a Secret. It uses no files of this container, and only the credential
+//! plugins (`exec`) that the operator allows.
 
 use super::{
     exec_runner::ExecRunner,

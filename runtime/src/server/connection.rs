@@ -91,7 +91,7 @@ impl BoundAddress {
         self.serve_until(&stopped, transport, respond).await;
     }
 
-    /// Does the same as [`BoundAddress::serve`] until `stopped` is true. Then it closes the address, and returns when each open connection
+    /// Accepts and serves connections, as [`BoundAddress::serve`] does, until `stopped` is true. Then it closes the address, and returns when each open connection
     /// has sent the response to its current request.
     pub(crate) async fn serve_until<R, F>(
         &self,

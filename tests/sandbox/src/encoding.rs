@@ -1,4 +1,4 @@
-//! Encodes a response as YAML or as indented JSON, as the request accepts.
+//! Encodes a response as YAML or as indented JSON, as the header `Accept` of the request asks.
 
 use bytes::Bytes;
 use serde_json::Value;

@@ -92,7 +92,8 @@ impl VisitMut for Nesting {
         invocation.tokens = nest_tokens(std::mem::take(&mut invocation.tokens));
     }
 
-    /// Adapts the paths in the arguments of an attribute with a list, such as `#[serde(...)]`.
+    /// Adapts the paths in the arguments of an attribute, such as `#[serde(...)]`, to the nested module. Attributes of the form
+    /// `#[name = ...]` have no paths.
     fn visit_attribute_mut(&mut self, attribute: &mut Attribute) {
         if let syn::Meta::List(list) = &mut attribute.meta {
             list.tokens = nest_tokens(std::mem::take(&mut list.tokens));

@@ -222,7 +222,7 @@ fn validate_object(
     }
     for (name, value) in map {
         let Some(schema) = keywords.field(name) else { continue };
-        // A field of the root has no dot before its name, but a value of a map at the root has one.
+        // A field of the root has no dot before its name, but a value of a map at the root has one. Errors show neither.
         let dot = if place.path.is_empty() && keywords.properties.contains_key(name) { "" } else { "." };
         let path = format!("{}{dot}{name}", place.path);
         outcome.merge(validate_value(schema, value, old.field(name, value), ValuePath { path: &path, ..place }));

@@ -47,7 +47,7 @@ impl Converted {
         entries.new.contains_key(&key) || entries.old.contains_key(&key)
     }
 
-    /// Adds conversions, and wakes the subscribers.
+    /// Adds conversions, and wakes the subscribers. If the new generation is full, the old one is dropped before.
     pub(super) fn put<'a>(&self, converted: impl Iterator<Item = (&'a Stored, ConversionResult)>) {
         let mut entries = self.lock();
         if entries.new.len() >= MAX_ENTRIES {

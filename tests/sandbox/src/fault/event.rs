@@ -1,4 +1,4 @@
-//! Parses watch events for the timeline.
+//! Parses the events in the responses of watches, which the timeline of a test records beside the calls and the faults.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -50,10 +50,11 @@ fn merge_fields(type_: Type<'_>, live: &Value, applied: &Value) -> Option<Value>
     Some(Value::Object(fields)).filter(|fields| fields.as_object().is_some_and(|fields| !fields.is_empty()))
 }
 
-/// Merges two lists by the keys or values of their items (list types `map` and `set`); `None` if the result has no
-/// items. An applied item is merged with the live item of the same key or value.
+/// Merges two lists by the keys or values of their items (list types `map` and `set`). An applied item is merged with the live item of the
+/// same key or value. Returns the applied list if both lists are empty, and `None` if no item of two other lists is left.
 fn merge_items(list: &List, live: &Value, applied: &Value) -> Option<Value> {
     let (live_items, applied_items) = (identified_items(list, live), identified_items(list, applied));
+    // If both are null or empty, the applied value decides between null and empty.
     if live_items.is_empty() && applied_items.is_empty() {
         return Some(applied.clone());
     }

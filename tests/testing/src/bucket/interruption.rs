@@ -1,4 +1,4 @@
-//! Checks buckets after interrupted connections, dropped tombstones of removed keys, and restarts of the store.
+//! Checks buckets after interrupted connections, after the store has dropped the tombstones of removed keys, and after restarts of the store.
 
 use opgen::bucket::{BucketEvent, Expected};
 

@@ -82,7 +82,8 @@ impl DriverFacts {
     /// Returns the spec of an application as the operator passes it to the driver, with all defaults and the destination cluster.
     ///
     /// # Errors
-    /// If the application is invalid, or if the function that registers a cluster with the CD system panics.
+    /// If the application is invalid, or if the function that registers a cluster with the CD system panics or returns a
+    /// Secret that is no JSON object.
     pub(super) fn resolve(
         &self,
         harness: &ApplicationHarness,

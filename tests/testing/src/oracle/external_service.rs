@@ -3,8 +3,8 @@
 use super::case::Case;
 use crate::report::Finding;
 
-/// Returns a finding about what the program did wrong with the things that an external service stores, such as a thing created twice. Its
-/// problem is the first one of the run, and its lines are all of them. `None` if there is none.
+/// Returns a finding about what the program did wrong with the things that an external service stores, such as a thing created twice. The
+/// finding is named after the first problem of the run, and lists all of them. `None` without a problem.
 pub(crate) fn service_problem(case: &Case<'_>) -> Option<Finding> {
     let problem = case.outcome.service_problems.first()?;
     let hint = "find a thing by its token before a creation, and let `CREATE_GRACE` cover the time until a new one is visible; change only the managed part of a thing; and return the errors of the service, which the operator retries after a delay";

@@ -1,5 +1,5 @@
-//! Executes one test run by its schedule of faults, on a separate tokio runtime. Before the first one, a run without faults finds the
-//! `Footprint` of the operator: the namespaces and labels of its objects.
+//! Starts a test run on a separate tokio runtime. Before the first run of an operator, a run without faults finds its `Footprint`: the
+//! namespaces and labels of its objects.
 
 use super::lifecycle::run;
 use crate::{

@@ -57,7 +57,7 @@ fn had_passes_since(cluster: &Cluster<'_>, number: u64) -> bool {
     since.any(|entry| matches!(entry.event, TimelineEvent::Pass(_)))
 }
 
-/// Returns the calls other than watches, after the call with a number, that were made more often than once a second in a period of
+/// Returns the calls other than watches, after call `number`, that were made more often than [`READS_PER_SECOND`] in a period of
 /// `seconds`, with their counts.
 fn hot_reads(cluster: &Cluster<'_>, number: u64, seconds: u64) -> Vec<String> {
     let mut counts = BTreeMap::<String, u64>::new();

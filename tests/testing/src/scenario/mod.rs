@@ -1,4 +1,4 @@
-//! Executes one test run by its schedule of faults: creates the sample objects, disturbs the operator, and deletes the sample objects.
+//! The steps of a test run with a schedule of faults: create the sample objects, disturb the operator, and delete the sample objects.
 
 mod bucket;
 mod edit;

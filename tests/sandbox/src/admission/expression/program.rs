@@ -29,7 +29,8 @@ pub(crate) struct Expression {
 }
 
 impl Expression {
-    /// Compiles an expression. Returns the error with the message of cel-go as far as it is known.
+    /// Parses an expression, and keeps the parsed tree for type checks and the rewritten tree for the evaluation. An error begins as that of
+    /// the API server, with `compilation failed: `; its details are those of this parser and differ from those of cel-go.
     pub(crate) fn compile(source: &str) -> Result<Self, String> {
         let parsed = Parser::default().enable_optional_syntax(true).parse(source);
         let parsed = parsed.map_err(|errors| format!("compilation failed: {}", errors.to_string().trim_end()))?;

@@ -21,7 +21,8 @@ pub(crate) struct DeleteOptions {
 }
 
 impl DeleteOptions {
-    /// Parses the options of a request from its body, or from the query parameters if the body is empty.
+    /// Parses the options of a request from its body, which makes the query parameters without effect, as upstream, or from the
+    /// query parameters if the body is empty.
     pub(crate) fn parse(request: ResourceRequest<'_>) -> Result<Self, Failure> {
         if !request.call.body.is_empty() {
             return Self::parse_body(&request.parse()?);
