@@ -172,9 +172,9 @@ impl PassCore<'_> {
         Ok(())
     }
 
-    /// Returns the paths of the nodes at `shape_path` that have children of `kind` or pending deletions of them. `shape_path` is a path without
-    /// item keys, such as `pools/service`. The nodes of items have paths with keys, such as `pools[blue]/service`. `shape_path` itself, the
-    /// path of a node that is no item, is always among the results. Returns no paths if the API server does not serve the kind.
+    /// Returns the paths of the nodes at `shape_path` that have children of `kind` or pending deletions of them. `shape_path` is a path
+    /// without item keys, such as `pools/service`. The nodes of items have paths with keys, such as `pools[blue]/service`. `shape_path`
+    /// itself, the path of a node that is no item, is always among the results. Returns no paths if the API server does not serve the kind.
     pub(crate) fn node_paths(&self, kind: &Kind, shape_path: &str) -> Result<Vec<Arc<str>>> {
         let children = self.shared.children(kind)?;
         if children.health.state() == WatchState::Missing {

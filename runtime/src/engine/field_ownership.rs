@@ -145,9 +145,9 @@ fn is_empty(value: &Value) -> bool {
 /// the sets of fields within the value.
 fn is_value_lost(sets: &FieldSets<'_>, wanted: &Value, path: &mut Vec<String>) -> bool {
     if is_empty(sets.own) {
-        // The operator owns the value as a whole. Either this is all that can be owned, as of a scalar or of an atomic map or list, or others
-        // have taken the fields of a map. The latter is certain if another manager owns a part, as an atomic value has no owners of parts, or
-        // if the sets are those of plain writes, since the operator writes no atomic maps by these.
+        // The operator owns the value as a whole. Either this is all that can be owned, as of a scalar or of an atomic map or list, or
+        // others have taken the fields of a map. The latter is certain if another manager owns a part, as an atomic value has no owners of
+        // parts, or if the sets are those of plain writes, since the operator writes no atomic maps by these.
         let has_parts = sets.is_plain || sets.others.iter().any(|other| !is_empty(other));
         let is_taken = has_parts && wanted.is_object() && !is_empty(wanted);
         if is_taken {

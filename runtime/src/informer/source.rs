@@ -1,5 +1,5 @@
-//! `Source`: the trait of a store of the objects that a controller reconciles. It caches and watches the objects, and writes their finalizers
-//! and status.
+//! `Source`: the trait of a store of the objects that a controller reconciles. It caches and watches the objects, and writes their
+//! finalizers and status.
 //!
 //! The loop depends on this trait only. The differences between the Kubernetes API and another storage (finalizers, deletion
 //! marks, status writes) are inside the implementations.

@@ -127,8 +127,8 @@ impl<'a> DecodeCheck<'a> {
         }
     }
 
-    /// Checks an object of the schema. First `check_pruning` checks that the Rust type drops each unknown field, as the API server prunes it.
-    /// Then `check_value` checks each field and each value of a map, inside of an object that the type can decode.
+    /// Checks an object of the schema. First `check_pruning` checks that the Rust type drops each unknown field, as the API server prunes
+    /// it. Then `check_value` checks each field and each value of a map, inside of an object that the type can decode.
     fn check_object(&mut self, target: &CheckedValue<'_>, has_rules: bool) {
         let sample_spec = self.object.get(target.name).filter(|_| target.path == ".spec");
         let base = sample_spec.cloned().unwrap_or_else(|| sample::make(target.schema, target.name));

@@ -1,8 +1,7 @@
 //! `KeyTable`: the keys of a queue with their states, in a hash table.
 //!
-//! The hash of a key is computed once, before the queue is locked. A key that is ready is found by its hash and its ticket (the
-//! number that it got when it became ready), so that a
-//! worker that takes it reads no text of keys under the lock.
+//! The hash of a key is computed once, before the queue is locked. A key that is ready is found by its hash and its ticket,
+//! the number that it got when it became ready, so that a worker that takes it reads no text of keys under the lock.
 
 use super::{hashed_key::HashedKey, ready::smaller_capacity};
 use hashbrown::{

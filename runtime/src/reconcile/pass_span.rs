@@ -33,8 +33,8 @@ impl TracedPass {
 
 impl Loop {
     /// Starts the tracing span of a pass over an object. If a change of the object or a requested reconcile led to the pass
-    /// ([`Trigger::Request`]), the span continues the trace of the write of this operator that made the change, or starts a trace. After any
-    /// other event, such as the change of a child, it continues the trace of the earlier passes until the object has its wanted state.
+    /// ([`Trigger::Request`]), the span continues the trace of the write of this operator that made the change, or starts a trace. After
+    /// any other event, such as the change of a child, it continues the trace of the earlier passes until the object has its wanted state.
     /// Returns a disabled span while nothing records spans.
     pub(super) fn begin_span(&self, header: &Header, trigger: PassTrigger) -> TracedPass {
         if !pass::is_enabled() {

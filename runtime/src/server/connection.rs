@@ -91,8 +91,8 @@ impl BoundAddress {
         self.serve_until(&stopped, transport, respond).await;
     }
 
-    /// Accepts and serves connections, as [`BoundAddress::serve`] does, until `stopped` is true. Then it closes the address, and returns when each open connection
-    /// has sent the response to its current request.
+    /// Accepts and serves connections, as [`BoundAddress::serve`] does, until `stopped` is true. Then it closes the address, and returns
+    /// when each open connection has sent the response to its current request.
     pub(crate) async fn serve_until<R, F>(
         &self,
         stopped: &watch::Receiver<bool>,

@@ -151,9 +151,9 @@ fn check_branches(schema: &Value, skip_any: bool, skip_first: bool, path: &Schem
     }
 }
 
-/// Checks a branch (an item of `anyOf`, `allOf` or `oneOf`, or `not`) and the schemas below it. They may restrict values, and must not define
-/// anything: no type, default, documentation or extension, and no `metadata`. `skip_any` skips the `anyOf` of the branch, which lists the
-/// types of an int-or-string.
+/// Checks a branch (an item of `anyOf`, `allOf` or `oneOf`, or `not`) and the schemas below it. They may restrict values, and must not
+/// define anything: no type, default, documentation or extension, and no `metadata`. `skip_any` skips the `anyOf` of the branch, which
+/// lists the types of an int-or-string.
 fn check_branch(schema: &Value, skip_any: bool, path: &SchemaPath, found: &mut Vec<Violation>) {
     check_branches(schema, skip_any, false, path, found);
     if schema["items"].is_object() {

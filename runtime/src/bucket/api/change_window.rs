@@ -64,8 +64,8 @@ impl ChangeWindow {
         Some(self.first() + u64::try_from(earlier).unwrap_or(u64::MAX))
     }
 
-    /// Returns the change with this number, [`WindowRead::End`] for the number that the next change gets, and [`WindowRead::Forgotten`] for a
-    /// number that is no longer in the window or was never given.
+    /// Returns the change with this number, [`WindowRead::End`] for the number that the next change gets, and [`WindowRead::Forgotten`] for
+    /// a number that is no longer in the window or was never given.
     pub(super) fn get(&self, number: u64) -> WindowRead {
         if number == self.next {
             return WindowRead::End;

@@ -179,7 +179,8 @@ impl KindStore {
 
     /// Writes the object `later` again, with a new version. `later` was created under the key of an object that is still being deleted and
     /// is only in its claim. The write comes before the claim is removed, so that the version of `later` is higher than all versions of the
-    /// deleted object. Adds a missing uid with a creation timestamp; and sets the generation if another client has changed the desired state.
+    /// deleted object. Adds a missing uid with a creation timestamp; and sets the generation if another client has changed the desired
+    /// state.
     async fn renew(&self, key: &str, later: &StoredObject) -> Result<(), BucketError> {
         let mut object = later.object.clone();
         let has_uid = !uid(&object).is_empty();

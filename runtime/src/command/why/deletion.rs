@@ -115,8 +115,8 @@ impl Examiner<'_> {
         Ok(why)
     }
 
-    /// Returns the key of the object of a kind that added a reference finalizer. If the finalizer contains a shortened name, the finalizers of
-    /// all objects of the kind are compared with it; `None` if none of them has this finalizer.
+    /// Returns the key of the object of a kind that added a reference finalizer. If the finalizer contains a shortened name, the finalizers
+    /// of all objects of the kind are compared with it; `None` if none of them has this finalizer.
     async fn referrer(&self, kind: &Kind, finalizer: &str) -> Result<Option<ObjectKey>, LookupError> {
         if let Some(key) = reference::referrer(kind, finalizer) {
             return Ok(Some(key));

@@ -123,7 +123,8 @@ fn uses_claim(pod: &Value, claim: &Value) -> bool {
     if object::text(pod, &["spec", "nodeName"]).is_empty() {
         return false;
     }
-    // With a grace period of 0 the kubelet has stopped the Pod. Its ephemeral volumes may go before it: it may itself wait for their claims.
+    // With a grace period of 0 the kubelet has stopped the Pod. Its ephemeral volumes may go before it: it may itself wait for their
+    // claims.
     let is_shut_down = object::is_deleting(pod) && pod["metadata"]["deletionGracePeriodSeconds"] == 0;
     let owns_claim = || object::owners(claim).iter().any(|owner| owner.controller && owner.uid == object::uid(pod));
     pod["spec"]["volumes"].as_array().into_iter().flatten().any(|volume| {

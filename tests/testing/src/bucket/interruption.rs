@@ -1,4 +1,5 @@
-//! Checks buckets after interrupted connections, after the store has dropped the tombstones of removed keys, and after restarts of the store.
+//! Checks buckets after interrupted connections, after the store has dropped the tombstones of removed keys, and after restarts of the
+//! store.
 
 use opgen::bucket::{BucketEvent, Expected};
 

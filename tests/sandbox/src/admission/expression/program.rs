@@ -29,8 +29,8 @@ pub(crate) struct Expression {
 }
 
 impl Expression {
-    /// Parses an expression, and keeps the parsed tree for type checks and the rewritten tree for the evaluation. An error begins as that of
-    /// the API server, with `compilation failed: `; its details are those of this parser and differ from those of cel-go.
+    /// Parses an expression, and keeps the parsed tree for type checks and the rewritten tree for the evaluation. An error begins as that
+    /// of the API server, with `compilation failed: `; its details are those of this parser and differ from those of cel-go.
     pub(crate) fn compile(source: &str) -> Result<Self, String> {
         let parsed = Parser::default().enable_optional_syntax(true).parse(source);
         let parsed = parsed.map_err(|errors| format!("compilation failed: {}", errors.to_string().trim_end()))?;
