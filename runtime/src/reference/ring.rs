@@ -236,7 +236,8 @@ impl ControllerState {
         let (kind, targets) = self.graph.iter().find(|(kind, _)| kind.full_name() == name)?;
         let entry = match referrer(kind, reference) {
             Some(key) => targets.get(&key),
-            // The finalizer contains a shortened name, so the finalizers of all objects of the kind are compared with it.
+            // The finalizer may contain a shortened name, so the finalizers of all objects of the kind are compared with it. This is
+            // slower, also for a whole name that only looks like a shortened one.
             None => targets
                 .watched
                 .store

@@ -2,7 +2,7 @@
 
 use crate::{
     cache::ObjectKey,
-    client::{Target, selectors::Selectors},
+    client::{CallError, Target, selectors::Selectors},
     command::{
         live,
         lookup::LookupError,
@@ -25,6 +25,10 @@ const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
 /// Explains a reference finalizer whose referrer does not exist.
 const REFERRER_IS_GONE: &str =
     "referenced it and is gone; the operator removes this finalizer within a minute of its start";
+
+/// Explains a reference finalizer with a shortened name if the user may not list the objects that may have the whole name.
+const REFERRER_IS_SHORTENED: &str = "references it; the finalizer contains a shortened name, and you may not list all objects of the kind \
+    to find the whole name";
 
 impl Examiner<'_> {
     /// Explains why an object that is being deleted still exists. The reasons are its reference finalizers, each of which names an object
@@ -73,8 +77,11 @@ impl Examiner<'_> {
         let Some(kind) = kind else {
             return Ok(Why::new(message, "references it; another operator has to remove this finalizer"));
         };
-        let Some(key) = self.referrer(kind, finalizer).await? else {
-            return Ok(Why::new(message, REFERRER_IS_GONE));
+        let key = match self.referrer(kind, finalizer).await {
+            Ok(Some(key)) => key,
+            Ok(None) => return Ok(Why::new(message, REFERRER_IS_GONE)),
+            Err(error) if error.code() == 403 => return Ok(Why::new(message, REFERRER_IS_SHORTENED)),
+            Err(error) => return Err(call_error(error)),
         };
         let object = self
             .client
@@ -115,9 +122,12 @@ impl Examiner<'_> {
         Ok(why)
     }
 
-    /// Returns the key of the object of a kind that added a reference finalizer. If the finalizer contains a shortened name, the finalizers
-    /// of all objects of the kind are compared with it; `None` if none of them has this finalizer.
-    async fn referrer(&self, kind: &Kind, finalizer: &str) -> Result<Option<ObjectKey>, LookupError> {
+    /// Returns the key of the object of a kind that added a reference finalizer. If the finalizer may contain a shortened name, the
+    /// finalizers of all objects of the kind are compared with it; `None` if none of them has this finalizer.
+    ///
+    /// # Errors
+    /// Fails if the objects can't be listed.
+    async fn referrer(&self, kind: &Kind, finalizer: &str) -> Result<Option<ObjectKey>, CallError> {
         if let Some(key) = reference::referrer(kind, finalizer) {
             return Ok(Some(key));
         }
@@ -127,7 +137,7 @@ impl Examiner<'_> {
             let key = ObjectKey::new(metadata["namespace"].as_str(), metadata["name"].as_str()?);
             (reference::finalizer_name(kind, &key) == finalizer).then_some(key)
         };
-        let keys = self.client.list_each(all_objects, Selectors::default(), matching_key).await.map_err(call_error)?;
+        let keys = self.client.list_each(all_objects, Selectors::default(), matching_key).await?;
         Ok(keys.into_iter().next())
     }
 

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::api::{
+    core::v1::{ConfigMap, ServiceAccount},
+    rbac::v1::{Role, RoleBinding},
+};
+use kube::Client;
 use libtest_mimic::Trial;
 use opgen::{Operator, command::Why};
 use opgen_tests::{Plane, case, wait};
@@ -108,12 +112,28 @@ async fn holds(plane: Arc<Plane>) {
     wait::until_gone(&site.api::<Net>(), "blue").await;
 }
 
+/// A client that may read everything in the namespace of the site, and nothing else.
+async fn namespaced_reader(site: &Site) -> Client {
+    let (api_version, name) = ("rbac.authorization.k8s.io/v1", "reader");
+    let rule = json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["get", "list"]});
+    let role = json!({"apiVersion": api_version, "kind": "Role", "metadata": {"name": name}, "rules": [rule]});
+    let binding = json!({"apiVersion": api_version, "kind": "RoleBinding", "metadata": {"name": name},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
+        "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": site.namespace}]});
+    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}});
+    site.create::<ServiceAccount>(&serde_json::from_value(account).unwrap()).await;
+    site.create::<Role>(&serde_json::from_value(role).unwrap()).await;
+    site.create::<RoleBinding>(&serde_json::from_value(binding).unwrap()).await;
+    site.plane.service_account(&site.namespace, name).await.client()
+}
+
 /// The name is cut at its dash, which the shortened name omits.
 async fn holds_by_long_name(plane: Arc<Plane>) {
     let site = Site::new(&plane).await;
     let operator = operator(&site);
     let _running = site.start(&operator).await;
-    let name = format!("{}-{}", "d".repeat(35), "e".repeat(25));
+    let before_cut = 46 - "reference__-".len() - site.namespace.len();
+    let name = format!("{}-{}", "d".repeat(before_cut), "e".repeat(25));
     net(&site, "blue", true).await;
     site.create(&desk(&name, "blue")).await;
     says(&site, &name, "Provisioned").await;
@@ -122,6 +142,15 @@ async fn holds_by_long_name(plane: Arc<Plane>) {
     wait::until_object(&site.api::<Net>(), "blue", "says who references it", referenced).await;
     let expected = format!("Desk {name} references it in spec.net; delete that object or change its reference");
     assert_eq!(cause(&site, &operator, "net", "blue").await, expected);
+    let reader = namespaced_reader(&site).await;
+    let expected = "references it; the finalizer contains a shortened name, and you may not list all objects of the kind to find the whole name";
+    wait::until("the reader has its role", wait::PATIENCE, async || {
+        let why = operator.why(reader.clone(), "net", "blue", Some(&site.namespace)).await;
+        let why = why.map_err(|error| error.to_string())?;
+        let states: Vec<_> = why.causes().iter().map(|cause| cause.state.clone()).collect();
+        if states == [expected] { Ok(()) } else { Err(format!("{states:?}")) }
+    })
+    .await;
     site.delete::<Desk>(&name).await;
     wait::until_gone(&site.api::<Net>(), "blue").await;
 }
