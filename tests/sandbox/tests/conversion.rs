@@ -130,7 +130,22 @@ async fn a_watch_shows_changes_in_its_version() {
     assert_eq!(told, ["added Ada Lovelace", "modified Ada King", "deleted Ada King"]);
 }
 
-/// A change of the definition gives its versions new caches of converted objects.
+/// Changes the definition, which gives its versions new caches of converted objects.
+async fn drop_cached_conversions(sandbox: &Sandbox) {
+    let definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/people.a-schema.io";
+    let short_names = json!({"spec": {"names": {"shortNames": ["pe"]}}});
+    assert_eq!(patch(sandbox, definition, &short_names).await.0, 200);
+    wait::until("the short name", async || {
+        (get(sandbox, definition).await.1["status"]["acceptedNames"]["shortNames"] == json!(["pe"])).then_some(())
+    })
+    .await;
+}
+
+fn second_version(sandbox: &Sandbox) -> Api<DynamicObject> {
+    let kind = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk("a-schema.io", "v2", "Person"), "people");
+    Api::<DynamicObject>::namespaced_with(sandbox.client(), "default", &kind)
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_watch_shows_past_changes_whose_conversions_are_no_longer_cached() {
     let sandbox = sandbox();
@@ -139,22 +154,31 @@ async fn a_watch_shows_past_changes_whose_conversions_are_no_longer_cached() {
     let version = list["metadata"]["resourceVersion"].as_str().unwrap();
     post(&sandbox, V1, &person("v1", "ada", &json!({"first": "Ada", "last": "Lovelace"}))).await;
     patch(&sandbox, &format!("{V1}/ada"), &json!({"spec": {"last": "King"}})).await;
-    let definition = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/people.a-schema.io";
-    let short_names = json!({"spec": {"names": {"shortNames": ["pe"]}}});
-    assert_eq!(patch(&sandbox, definition, &short_names).await.0, 200);
-    wait::until("the short name", async || {
-        (get(&sandbox, definition).await.1["status"]["acceptedNames"]["shortNames"] == json!(["pe"])).then_some(())
-    })
-    .await;
-    let kind = ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk("a-schema.io", "v2", "Person"), "people");
-    let api = Api::<DynamicObject>::namespaced_with(sandbox.client(), "default", &kind);
-    let mut events = api.watch(&WatchParams::default().disable_bookmarks(), version).await.unwrap().boxed();
+    drop_cached_conversions(&sandbox).await;
+    let parameters = WatchParams::default().disable_bookmarks();
+    let mut events = second_version(&sandbox).watch(&parameters, version).await.unwrap().boxed();
     for expected in ["Ada Lovelace", "Ada King"] {
         let (WatchEvent::Added(object) | WatchEvent::Modified(object)) = events.next().await.unwrap().unwrap() else {
             panic!("no event of {expected}")
         };
         assert_eq!(object.data["spec"]["name"], expected);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_with_a_selector_shows_a_past_change_after_which_the_object_no_longer_matches() {
+    let sandbox = sandbox();
+    let mut people = people();
+    people["spec"]["versions"][1]["selectableFields"] = json!([{"jsonPath": ".spec.name"}]);
+    define(&sandbox, &people).await;
+    let (_, ada) = post(&sandbox, V1, &person("v1", "ada", &json!({"first": "Ada", "last": "Lovelace"}))).await;
+    patch(&sandbox, &format!("{V1}/ada"), &json!({"spec": {"last": "King"}})).await;
+    drop_cached_conversions(&sandbox).await;
+    let parameters = WatchParams::default().disable_bookmarks().fields("spec.name=Ada Lovelace");
+    let version = ada["metadata"]["resourceVersion"].as_str().unwrap();
+    let mut events = second_version(&sandbox).watch(&parameters, version).await.unwrap().boxed();
+    let event = events.next().await.unwrap().unwrap();
+    assert!(matches!(event, WatchEvent::Deleted(_)), "{event:?}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -66,9 +66,10 @@ async fn an_autoscaler_keeps_its_metrics_in_the_older_form() {
     let target = json!({"kind": "Deployment", "name": "x", "apiVersion": "apps/v1"});
     let memory = json!({"type": "Resource", "resource": {"name": "memory", "target": {"type": "AverageValue", "averageValue": "100Mi"}}});
     let processor = json!({"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}});
-    let autoscaler = json!({
-        "metadata": {"name": "h"}, "spec": {"scaleTargetRef": target, "maxReplicas": 3, "metrics": [processor, memory]},
-    });
+    let absolute = json!({"type": "Resource", "resource": {"name": "cpu", "target": {"type": "AverageValue", "averageValue": "2"}}});
+    let metrics = json!([processor, memory, absolute]);
+    let autoscaler =
+        json!({"metadata": {"name": "h"}, "spec": {"scaleTargetRef": target, "maxReplicas": 3, "metrics": metrics}});
     assert_eq!(send(&sandbox, "POST", &path("v2"), &autoscaler).await.0, 201);
     let older = format!("{}/h", path("v1"));
     let (_, seen) = send(&sandbox, "GET", &older, &Value::Null).await;
@@ -79,5 +80,6 @@ async fn an_autoscaler_keeps_its_metrics_in_the_older_form() {
     let (code, _) = send(&sandbox, "PATCH", &older, &json!({"spec": {"maxReplicas": 4}})).await;
     assert_eq!(code, 200);
     let (_, seen) = send(&sandbox, "GET", &format!("{}/h", path("v2")), &Value::Null).await;
-    assert_eq!((&seen["spec"]["maxReplicas"], &seen["spec"]["metrics"]), (&json!(4), &json!([processor, memory])));
+    let metrics = json!([memory, absolute, processor]);
+    assert_eq!((&seen["spec"]["maxReplicas"], &seen["spec"]["metrics"]), (&json!(4), &metrics));
 }

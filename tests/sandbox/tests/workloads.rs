@@ -1,7 +1,7 @@
 //! Tests of the workload controllers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use crate::fixture::Fixture;
+use crate::{fixture::Fixture, wait};
 use serde_json::{Value, json};
 
 const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
@@ -268,6 +268,23 @@ async fn a_daemon_set_is_on_the_node() {
     scene.until(&format!("{sets}/ds"), rolled).await;
     let pods = pods(&scene, "ds").await;
     assert_eq!(pods[0]["spec"]["terminationGracePeriodSeconds"], 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_daemon_set_deletes_a_pod_with_an_old_template_on_an_unwanted_node_once() {
+    let scene = Fixture::with_workloads();
+    let sets = "/apis/apps/v1/namespaces/default/daemonsets";
+    scene.create(sets, workload("ds", None, None)).await;
+    scene.until(&format!("{sets}/ds"), |set| set["status"]["numberAvailable"] == 1).await;
+    let patch = json!({"spec": {"template": {"spec": {"nodeSelector": {"no-node": "has-this"}}}}});
+    scene.done("PATCH", &format!("{sets}/ds"), patch).await;
+    scene.until(&format!("{sets}/ds"), |set| set["status"]["currentNumberScheduled"] == 0).await;
+    wait::idle().await;
+    assert_eq!(pods(&scene, "ds").await, Vec::<Value>::new());
+    let events = scene.get("/api/v1/namespaces/default/events").await;
+    let deletions = events["items"].as_array().unwrap().iter().filter(|event| event["reason"] == "SuccessfulDelete");
+    let counts: Vec<_> = deletions.map(|event| event["count"].as_u64().unwrap_or(1)).collect();
+    assert_eq!(counts, [1]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,12 +1,20 @@
 //! Recomputes the usage of ResourceQuotas.
 
+use std::time::Duration;
+
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::{Action, ChangeEvent, Controller, ControllerClient, EventSources, ObjectKey, ReconcileResult};
 use crate::{admission::quota_usage, object, store::Stored};
 
 pub(super) const QUOTAS: &str = "resourcequotas";
 const PODS: &str = "pods";
+
+/// The period after which the usage is counted again. Admission counts an object before the API server refuses to store it, for example
+/// since its name exists. Source: the flag `--resource-quota-sync-period` of kube-controller-manager.
+const RESYNC_PERIOD: Duration = Duration::from_secs(300);
+
 const SERVICES: &str = "services";
 
 /// Recomputes the usage of quotas whose usage may have decreased or whose limits changed.
@@ -55,25 +63,26 @@ impl Controller for Quotas {
         quotas.iter().map(|quota| (namespace.to_owned(), quota.name.to_string())).collect()
     }
 
-    /// Counts the usage of a ResourceQuota again, and writes the status if the limits or the usage changed.
+    /// Counts the usage of a ResourceQuota again, and writes the status if the limits or the usage changed. Repeats this after
+    /// [`RESYNC_PERIOD`].
     async fn reconcile(&mut self, client: &ControllerClient, (namespace, name): &ObjectKey) -> ReconcileResult {
         let kind = client.served_kind(QUOTAS)?;
         let Some(mut quota) = client.get(&kind, namespace, name) else { return Ok(Action::AwaitChange) };
         let before = quota["status"].clone();
         let used = quota_usage::count_usage(&client.server, &quota, &quota_usage::limits(&quota));
         quota_usage::set_status(&mut quota, &used);
-        if quota["status"] == before || object::is_deleting(&quota) {
-            return Ok(Action::AwaitChange);
+        if quota["status"] != before && !object::is_deleting(&quota) {
+            match client.replace(&kind, "status", &quota).await {
+                Err(refused) if !refused.is_not_found() => return Err(refused),
+                _ => {}
+            }
         }
-        match client.replace(&kind, "status", &quota).await {
-            Err(refused) if !refused.is_not_found() => Err(refused),
-            _ => Ok(Action::AwaitChange),
-        }
+        Ok(Action::RequeueAt(Instant::now() + RESYNC_PERIOD))
     }
 }
 
-/// Returns whether the usage of a quota may decrease by an update, as kube-controller-manager decides it: a Pod has ended or has moved to
-/// another scope, or a Service has another type.
+/// Returns whether the usage of a quota may decrease by an update: a Pod has ended or has moved to another scope, or a Service has another
+/// type. kube-controller-manager also counts after changes of claims and after Pods are resized.
 fn may_decrease_usage(group_resource: &str, before: &Stored, after: &Stored) -> bool {
     match group_resource {
         PODS => {

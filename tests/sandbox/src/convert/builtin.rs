@@ -81,12 +81,14 @@ const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
 const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
 
 /// Converts a HorizontalPodAutoscaler from `autoscaling/v2` to `autoscaling/v1`. The target and current CPU utilization move to fields of
-/// their own, other metrics of the spec and the behavior to annotations; other current metrics and the conditions are dropped.
+/// their own, other metrics of the spec and the behavior to annotations, in the form of `autoscaling/v2`. Other current metrics and the
+/// conditions are dropped. The API server writes these to annotations as well, and metrics in the form of `autoscaling/v1`.
 fn to_autoscaler_v1(object: &mut Value) {
     let is_cpu = |metric: &Value| metric["resource"]["name"] == "cpu";
     let usage = |metric: Option<&Value>, part: &str| number(metric?, &["resource", part, "averageUtilization"]);
     let items = |list: &Value| list.as_array().cloned().unwrap_or_default();
-    let (cpu, others): (Vec<_>, Vec<_>) = items(&object["spec"]["metrics"]).into_iter().partition(is_cpu);
+    let is_cpu_usage = |metric: &Value| is_cpu(metric) && usage(Some(metric), "target").is_some();
+    let (cpu, others): (Vec<_>, Vec<_>) = items(&object["spec"]["metrics"]).into_iter().partition(is_cpu_usage);
     let current_metrics = items(&object["status"]["currentMetrics"]);
     let current_cpu = usage(current_metrics.iter().find(|metric| is_cpu(metric)), "current");
     let mut annotations: Vec<(&str, Value)> = Vec::new();
@@ -137,7 +139,7 @@ fn to_autoscaler_v2(object: &mut Value) {
     let current_cpu = number(object, &["status", "currentCPUUtilizationPercentage"]);
     if let Some(Value::Object(spec)) = object.get_mut("spec") {
         spec.remove("targetCPUUtilizationPercentage");
-        let metrics = [target_cpu.map(|target_cpu| cpu("target", target_cpu)), others].into_iter().flatten();
+        let metrics = [others, target_cpu.map(|target_cpu| cpu("target", target_cpu))].into_iter().flatten();
         let metrics: Vec<Value> = metrics.filter_map(|list| list.as_array().cloned()).flatten().collect();
         if !metrics.is_empty() {
             spec.insert("metrics".to_owned(), metrics.into());

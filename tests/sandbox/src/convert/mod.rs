@@ -26,7 +26,7 @@ impl Stored {
             _ if self.is_current(kind) => {}
             Some(custom) => match custom.converted.get(self) {
                 Some(Ok(converted)) => object = converted,
-                // Without a converted object in the cache the versions differ only by their schemas, as with the strategy `None`.
+                // The strategy is `None`, or the webhook has failed or was not called for this state of the object.
                 _ => set_defaults_and_prune(self, kind, custom, &mut object),
             },
             None => builtin::convert(&mut object, kind),

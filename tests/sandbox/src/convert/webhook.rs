@@ -95,7 +95,9 @@ impl ResourceRequest<'_> {
         let Ok(changes) = self.server.store.some_changes(&self.kind.group_resource, after, usize::MAX) else {
             return Ok(());
         };
-        let states: Vec<_> = changes.iter().map(|change| change.object.clone()).collect();
+        // A watch with a selector also reads the state before a change.
+        let states: Vec<_> =
+            changes.iter().flat_map(|change| change.before.iter().chain([&change.object]).cloned()).collect();
         self.convert(&states).await
     }
 

@@ -3,6 +3,7 @@
 use super::{
     field::{Causes, Field},
     name::{self, NameRule},
+    resources::validate_non_negative_quantity,
 };
 
 /// The types of metrics, each with the field that holds its source.
@@ -135,7 +136,10 @@ fn validate_scaling_rules(rules: &Field<'_>, causes: &mut Causes) {
         policies.required(causes, "must specify at least one Policy");
     }
     for policy in policies.items() {
-        policy.child("type").optional_enum(causes, &["Percent", "Pods"]);
+        let policy_type = policy.child("type");
+        if !["Percent", "Pods"].contains(&policy_type.text()) {
+            policy_type.unsupported(causes, &["Percent", "Pods"]);
+        }
         let period = policy.child("periodSeconds");
         for field in [&policy.child("value"), &period] {
             if field.number().is_none_or(|number| number <= 0) {
@@ -144,6 +148,7 @@ fn validate_scaling_rules(rules: &Field<'_>, causes: &mut Causes) {
         }
         period.at_most(causes, 1800);
     }
+    validate_non_negative_quantity(&rules.child("tolerance"), causes);
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Tests of the built-in admission plugins.
 
+use std::time::Duration;
+
 use http::Method;
 use opgen_sandbox::{Sandbox, User};
 use serde_json::{Value, json};
@@ -222,6 +224,21 @@ async fn an_object_counts_once_in_a_quota_while_the_status_of_another_quota_can_
     let (code, _) = create(&sandbox, "configmaps", json!({"metadata": {"name": "c"}})).await;
     assert_eq!(code, 500);
     assert_eq!(counted(&sandbox, "configmaps").await, used + 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quota_no_longer_counts_a_refused_object_after_the_resync_period() {
+    let sandbox = sandbox().await;
+    let quota = json!({"metadata": {"name": "q"}, "spec": {"hard": {"configmaps": "100"}}});
+    create(&sandbox, "resourcequotas", quota).await;
+    create(&sandbox, "configmaps", json!({"metadata": {"name": "c"}})).await;
+    wait::idle().await;
+    let used = counted(&sandbox, "configmaps").await;
+    let (code, _) = create(&sandbox, "configmaps", json!({"metadata": {"name": "c"}})).await;
+    assert_eq!((code, counted(&sandbox, "configmaps").await), (409, used + 1));
+    tokio::time::advance(Duration::from_secs(300)).await;
+    wait::idle().await;
+    assert_eq!(counted(&sandbox, "configmaps").await, used);
 }
 
 /// How many a quota says there are.

@@ -83,7 +83,8 @@ fn has_current_template(pod: &Value, hash: &str) -> bool {
 }
 
 /// Creates missing Pods, and deletes Pods that have ended or are on no node of the DaemonSet. Then deletes Pods of an old template, so that
-/// they are created again: all unready ones, and as many ready ones as `maxUnavailable` allows.
+/// they are created again, unless the update strategy is `OnDelete`: all unready ones, and as many ready ones as `maxUnavailable` allows,
+/// at least one.
 async fn sync_pods(
     client: &ControllerClient,
     kind: &Kind,
@@ -93,11 +94,9 @@ async fn sync_pods(
 ) -> Result<(), ApiError> {
     let owned_pods =
         pods::controlled_objects(client, &*client.served_kind(PODS)?, object::namespace(set), object::uid(set));
-    for pod in &owned_pods {
-        let is_unwanted = !nodes.iter().any(|node| node == node_of(pod)) || pods::is_ended(pod);
-        if is_unwanted && !object::is_deleting(pod) {
-            delete_pod(client, set, pod).await?;
-        }
+    let is_unwanted = |pod: &Value| !nodes.iter().any(|node| node == node_of(pod)) || pods::is_ended(pod);
+    for pod in owned_pods.iter().filter(|pod| is_unwanted(pod) && !object::is_deleting(pod)) {
+        delete_pod(client, set, pod).await?;
     }
     for node in nodes.iter().filter(|node| !owned_pods.iter().any(|pod| node_of(pod) == node.as_str())) {
         let created = client.create(&*client.served_kind(PODS)?, &build_pod(kind, set, node, hash)).await?;
@@ -105,8 +104,8 @@ async fn sync_pods(
         event::record(client, COMPONENT, set, "Normal", "SuccessfulCreate", &message).await;
     }
     let strategy = &set["spec"]["updateStrategy"];
-    let outdated: Vec<&Value> =
-        owned_pods.iter().filter(|pod| !has_current_template(pod, hash) && pods::is_active(pod)).collect();
+    let active: Vec<&Value> = owned_pods.iter().filter(|pod| pods::is_active(pod) && !is_unwanted(pod)).collect();
+    let outdated: Vec<&Value> = active.iter().copied().filter(|pod| !has_current_template(pod, hash)).collect();
     if strategy["type"] == "OnDelete" || outdated.is_empty() {
         return Ok(());
     }
@@ -117,7 +116,7 @@ async fn sync_pods(
         }
         number => number.as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or(1).max(1),
     };
-    let ready = owned_pods.iter().filter(|pod| pods::is_active(pod) && pods::is_ready(pod)).count();
+    let ready = active.iter().filter(|pod| pods::is_ready(pod)).count();
     // Nodes without a ready Pod count towards `maxUnavailable`.
     let mut deletable_ready = max_unavailable.saturating_sub(nodes.len().saturating_sub(ready));
     for pod in outdated {
