@@ -65,12 +65,7 @@ fn description(project: &Project) -> serde_json::Value {
 /// Returns the version of the chart: `version`, which is the operator's, or `0.0.0` if `version` is not a semantic version, which Helm
 /// requires.
 fn chart_version(version: &str) -> &str {
-    let core = version.split(['-', '+']).next().unwrap_or_default();
-    // A semantic version has three numbers without leading zeros.
-    let is_number = |part: &str| {
-        !part.is_empty() && part.chars().all(|c| c.is_ascii_digit()) && (part == "0" || !part.starts_with('0'))
-    };
-    if core.split('.').count() == 3 && core.split('.').all(is_number) { version } else { "0.0.0" }
+    if semver::Version::parse(version).is_ok() { version } else { "0.0.0" }
 }
 
 #[cfg(test)]

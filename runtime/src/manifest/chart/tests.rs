@@ -83,7 +83,7 @@ fn a_chart_has_a_semantic_version() {
     for version in ["0.1.0", "1.2.3-rc.1+build.7", "10.20.30"] {
         assert_eq!(chart_version(version), version);
     }
-    for version in ["", "v1.0.0", "1.2", "1.02.3", "latest"] {
+    for version in ["", "v1.0.0", "1.2", "1.02.3", "latest", "1.2.3-", "1.2.3+", "1.2.3-a..b", "1.2.3-rc_1"] {
         assert_eq!(chart_version(version), "0.0.0", "{version}");
     }
 }
