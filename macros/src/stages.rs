@@ -24,10 +24,10 @@ pub(crate) fn managed(item: TokenStream) -> Expansion {
     let mut diags = Diags::default();
     let model = attrs::managed::read(item.clone(), &mut diags).map(model::managed::resolve);
     let krate = model.as_ref().map(|model| model.paths.krate.clone());
-    let has_rules = model.as_ref().is_some_and(|model| model.has_rules());
+    let can_have_rules = model.as_ref().is_some_and(|model| model.can_have_rules());
     let checked = model.and_then(|model| check::managed::check(model, &mut diags).map_or_else(fallback::managed, Some));
     let mut code = checked.map(|checked| expand::managed::expand(&checked)).unwrap_or_default();
-    if has_rules {
+    if can_have_rules {
         code.extend(expand_validated(item, krate, &mut diags));
     }
     code.extend(expand::warning::expand(diags.warnings()));

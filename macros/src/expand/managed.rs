@@ -75,10 +75,10 @@ fn schema(managed: &Managed, root: &Ident) -> TokenStream {
     }
 }
 
-/// Returns the constant `VALIDATION`, the `#[valid(...)]` rules of the spec. Returns nothing for a spec that is no struct with named
-/// fields: the default of the trait is "no rules".
+/// Returns the constant `VALIDATION`, the `#[valid(...)]` rules of the spec. Returns nothing for a spec that can have no rules, since it is
+/// no struct with named fields: the default of the trait is "no rules".
 fn validation(managed: &Managed) -> TokenStream {
-    if !managed.has_rules() {
+    if !managed.can_have_rules() {
         return TokenStream::new();
     }
     let (krate, spec) = (&managed.paths.krate, &managed.spec);

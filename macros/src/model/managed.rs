@@ -107,7 +107,7 @@ pub(crate) fn resolve(input: ManagedInput) -> Managed {
 
 impl Managed {
     /// Returns whether the spec can have validation rules (`#[valid(...)]`): it is a struct with named fields and without generics.
-    pub(crate) fn has_rules(&self) -> bool {
+    pub(crate) fn can_have_rules(&self) -> bool {
         matches!(self.style, SpecStyle::Named) && self.generics.params.is_empty()
     }
 

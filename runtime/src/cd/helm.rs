@@ -135,7 +135,8 @@ impl Driver for Helm {
         if let Some(problem) = spec.problem() {
             return Err(InvalidApplication::new(problem));
         }
-        // A change of the release or of its namespace gives an object with another name, and the former object is deleted with its release.
+        // A change of the release or of its namespace gives an object with another name: the former object is deleted with its
+        // release before the new one is applied.
         let hash = text_hash([spec.release.as_str(), spec.namespace.as_str()], HASH);
         let kind = kind_of::<HelmDeployment>();
         Ok(vec![json!({

@@ -145,7 +145,8 @@ impl Desired {
 }
 
 /// Adds the owner to the metadata of a child in `namespace`: an owner reference, or the annotation with the owner mark if the owner is
-/// named by a mark or the API allows no reference: to a namespaced owner in another namespace, or to one of a cluster-scoped child.
+/// named by a mark or the API allows no reference: from a child in another namespace than the owner, or from a cluster-scoped child to a
+/// namespaced owner.
 pub(crate) fn add_owner(metadata: &mut Map<String, Value>, owner: &Identity, namespace: Option<&str>) {
     if owner.naming != OwnerNaming::Reference || (owner.namespace().is_some() && owner.namespace() != namespace) {
         return insert_entry(metadata, "annotations", OWNER_ANNOTATION, owner.mark().into());

@@ -14,7 +14,8 @@ use sha2::{Digest as _, Sha256};
 const KINDS: [&str; 2] = ["ConfigMap", "Secret"];
 
 /// Returns whether an object is plain, so that it is written by merge patches instead of server-side apply: a ConfigMap or Secret without
-/// lists that other clients may share. A merge patch replaces whole lists, so only the operator's own owner reference is allowed.
+/// lists that other clients may share. A merge patch replaces whole lists, so at most one owner reference is allowed, usually the
+/// operator's own.
 pub(crate) fn is_plain(kind: &Kind, object: &Value) -> bool {
     let has_list =
         |name: &str, allowed: usize| object["metadata"][name].as_array().is_some_and(|list| list.len() > allowed);

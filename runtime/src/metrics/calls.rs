@@ -40,7 +40,7 @@ pub(super) struct FinishedCall {
 }
 
 /// Returns a client that sends requests through `client`, and calls `observe` when a request has been answered or has failed. Each request
-/// of a reconcile pass whose spans are exported gets a span of its own.
+/// within a recorded span, such as that of a pass, gets a span of its own, unless its trace is not sampled.
 pub(super) fn observe_calls(
     client: kube::Client,
     observe: impl Fn(&FinishedCall) + Clone + Send + Sync + 'static,
@@ -77,7 +77,8 @@ struct CallCounts {
 }
 
 impl CallMetrics {
-    /// Returns a client that sends requests through `client` and counts them. Each request of a pass whose spans are exported has a span.
+    /// Returns a client that sends requests through `client` and counts them. Each request within a recorded
+    /// span has a span, unless its trace is not sampled.
     pub(crate) fn wrap(&self, client: kube::Client) -> kube::Client {
         let calls = self.clone();
         observe_calls(client, move |call| calls.observe(call))

@@ -84,8 +84,8 @@ impl ClusterSeries {
         &self.counters
     }
 
-    /// Returns a client that sends requests through `client` and counts them here. Each request of a pass whose spans are exported has a
-    /// span.
+    /// Returns a client that sends requests through `client` and counts them here. Each request within a recorded
+    /// span has a span, unless its trace is not sampled.
     pub(crate) fn wrap(self: &Arc<Self>, client: kube::Client) -> kube::Client {
         let series = self.clone();
         calls::observe_calls(client, move |call| series.count_request(call.status))

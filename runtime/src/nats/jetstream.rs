@@ -169,7 +169,8 @@ impl JetStreamFailure {
     }
 
     /// Converts the failure to the error for the caller of a bucket. `operation` is the operation that failed, as a verb, and `prefix` is
-    /// the subject prefix of JetStream's API. A refusal with a 4xx status is final, except for limits of the account, which may be raised.
+    /// the subject prefix of JetStream's API. A refusal with a 4xx status is final, except for a missing stream, which may be created,
+    /// and for limits of the account, which may be raised.
     pub(super) fn into_error(self, bucket: &str, operation: &str, prefix: &str) -> BucketError {
         match self {
             Self::Refused { code: STREAM_NOT_FOUND, .. } => BucketError::no_bucket(bucket),

@@ -151,7 +151,8 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         HashedKey { hash: self.hasher.hash_one(&key), key }
     }
 
-    /// Wakes a taker for a delayed key.
+    /// Wakes the task that waits for keys and that a newly delayed key concerns: with `Clock` the task that sleeps until the earliest key
+    /// is due, since the new key is due before, and with `Taker` any of the other tasks, to sleep until then.
     fn notify_for(&self, wake: Option<Wake>) {
         match wake {
             Some(Wake::Clock) => self.earlier_time.notify_one(),

@@ -164,7 +164,8 @@ impl Loop {
         keys
     }
 
-    /// Yields while other objects reference an object that is being torn down. If the object is in a ring of references (objects that are
+    /// Yields while other objects reference an object that is being torn down, or while the garbage collector still deletes dependents that
+    /// other clients created. If the object is in a ring of references (objects that are
     /// all being deleted and wait for each other), the first pass reports the ring in the conditions, and the next pass breaks the ring.
     pub(super) async fn wait_for_referrers(&self, header: &Header, stored: &dyn StoredStatus) -> Result<()> {
         let Err(waiting) = check_not_needed(header) else { return Ok(()) };

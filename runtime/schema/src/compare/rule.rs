@@ -1,4 +1,4 @@
-//! Compares the CEL rules of a value.
+//! Compares the CEL rules of a schema in two releases of a CustomResourceDefinition.
 
 use serde_json::Value;
 

@@ -149,7 +149,7 @@ fn in_claim(
 }
 
 /// Returns the state of an object that is read from its entry. If another client wrote the entry, it may lack metadata: the metadata then
-/// come from the claim, which is the copy of an object with finalizers in a second entry, and a missing uid from `fallback_uid`.
+/// comes from the claim, which is the copy of an object with finalizers in a second entry, and a missing uid from `fallback_uid`.
 fn in_entry(
     kind: &BucketKind,
     entry: StoredObject,

@@ -9,7 +9,7 @@ pub(super) struct Reinvocation {
     invoked: BTreeSet<String>,
     /// The policies and webhooks to invoke in the next round.
     next_round: BTreeSet<String>,
-    /// The policies and webhooks to invoke in this round; `None` means all, in the was_first_round round.
+    /// The policies and webhooks to invoke in this round; `None` means all, in the first round.
     this_round: Option<BTreeSet<String>>,
 }
 

@@ -79,7 +79,8 @@ impl Outage {
 }
 
 impl RandomWebhookFaults {
-    /// Returns a random fault that fits an admission or conversion; `None` for half of the calls on average, and after the end.
+    /// Returns a random fault that fits an admission or conversion; `None` for one in
+    /// [`RANDOM_INTERVAL`] calls on average, and after the end.
     fn fault_of_call(&mut self, is_conversion: bool, now: Instant) -> Option<WebhookFault> {
         if now >= self.until || self.random.u32(..RANDOM_INTERVAL) == 0 {
             return None;

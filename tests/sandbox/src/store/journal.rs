@@ -1,4 +1,5 @@
-//! Persists the changes of the store in a data file (redb), in batches on a thread of its own.
+//! Persists the changes of the store in a data file (redb), in batches on a thread of its own. A request is answered only when
+//! its write is in the file.
 
 use std::{
     io,

@@ -123,7 +123,7 @@ fn drop_unused_fields(new: &mut Value, old: &Value) {
     let is_external =
         |type_: &str, has_external_ips: bool| has_node_ports(type_) || type_ == "ClusterIP" && has_external_ips;
     let was_external = is_external(&old_type, has_external_ips(old));
-    let stays_external = is_external(&new_type, has_external_ips(new));
+    let is_external_now = is_external(&new_type, has_external_ips(new));
     let Some(old_spec) = object::at(old, &["spec"]).and_then(Value::as_object) else { return };
     let old_node_ports: Vec<i64> = ports(old).iter().filter_map(|port| object::number(port, &["nodePort"])).collect();
     let spec = object::map_at(new, &["spec"]);
@@ -140,7 +140,7 @@ fn drop_unused_fields(new: &mut Value, old: &Value) {
     if old_type == "LoadBalancer" && new_type != old_type {
         drop_unchanged(&["allocateLoadBalancerNodePorts", "loadBalancerClass", "healthCheckNodePort"]);
     }
-    if was_external && !stays_external {
+    if was_external && !is_external_now {
         drop_unchanged(&["externalTrafficPolicy"]);
     }
     if has_node_ports(&old_type) && !has_node_ports(&new_type) {

@@ -1,4 +1,5 @@
-//! Merges an applied object into a live one, as server-side apply does: by fields and by the keys of list items.
+//! Merges an applied object into a live one, as server-side apply does: by fields, and by the keys or
+//! values of list items.
 
 use super::structure::{FieldStructure, FieldType, fields_of, identified_items, item_step, item_type};
 use opgen_schema::List;
@@ -10,8 +11,8 @@ pub(super) fn merged(root: FieldType<'_>, live: &Value, applied: &Value) -> Valu
     merge(root, Some(live), Some(applied)).unwrap_or_default()
 }
 
-/// Merges an applied value into a live one. Maps are merged field by field, and lists with keys item by item; any other applied value
-/// replaces the live one. `None` if both are absent.
+/// Merges an applied value into a live one. Maps are merged field by field, and lists with keys and sets item by item; any other
+/// applied value replaces the live one. `None` if both are absent.
 fn merge(value_type: FieldType<'_>, live: Option<&Value>, applied: Option<&Value>) -> Option<Value> {
     let (Some(live), Some(applied)) = (live, applied) else { return applied.or(live).cloned() };
     match (value_type.structure(Some(live)), value_type.structure(Some(applied))) {

@@ -11,7 +11,7 @@ use crate::{
 /// The namespaces that cannot be deleted (`immortalNamespaces` of kube-apiserver).
 const IMMORTAL: [&str; 3] = ["default", "kube-system", "kube-public"];
 
-/// Rejects the deletion of a system namespace, and a create in a missing or terminating namespace.
+/// Rejects the deletion of a system namespace, and a create in a missing or terminating namespace, except that of an access review.
 pub(crate) fn admit(review: &Review<'_>) -> Result<(), Failure> {
     let request = review.request;
     if review.writes(Operation::Delete, "", "namespaces") && IMMORTAL.contains(&request.name) {

@@ -36,8 +36,8 @@ impl DeleteOptions {
         })
     }
 
-    /// Parses a `DeleteOptions` object: the body of a delete, or the field `deleteOptions` of an Eviction. Returns a 400 or 422 error if
-    /// the object is invalid.
+    /// Parses a `DeleteOptions` object: the body of a delete, or the field `deleteOptions` of an Eviction. Returns a 400 error for
+    /// another kind or a field of another type, and a 422 error for an unknown value of `dryRun` or of the propagation.
     pub(crate) fn parse_body(body: &Value) -> Result<Self, Failure> {
         let kind = object::text(body, &["kind"]);
         if !matches!(kind, "" | "DeleteOptions") {

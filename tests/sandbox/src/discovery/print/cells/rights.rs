@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::format::{Cells, items, row_with_age};
 use crate::object::text;
 
-/// Returns the function that prints the table row of a kind; `None` if this module has none for the kind.
+/// Returns the function that computes the cells of an object in a table; `None` if this module has none for the kind.
 pub(super) fn printer_for(group: &str, plural: &str) -> Option<Cells> {
     Some(match (group, plural) {
         ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => binding,
