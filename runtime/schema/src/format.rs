@@ -181,8 +181,8 @@ fn is_isbn13(text: &str) -> bool {
     digits.len() == 13 && sum(&digits) % 10 == 0
 }
 
-/// Returns whether a text has 13 to 16 digits that pass the Luhn check: every second digit from the right is doubled, and the sum is a
-/// multiple of 10. Other characters are ignored.
+/// Returns whether a text has 13 to 16 digits that pass the Luhn check: every second digit from the right is doubled, minus 9 if the
+/// result has two digits, and the sum is a multiple of 10. Other characters are ignored.
 fn is_credit_card(text: &str) -> bool {
     let digits: Vec<u32> = text.chars().filter_map(|letter| letter.to_digit(10)).collect();
     let doubled = |digit: u32| if digit > 4 { digit * 2 - 9 } else { digit * 2 };

@@ -2,22 +2,23 @@
 
 use std::{borrow::Cow, fmt::Write as _};
 
-/// Encodes a name as one segment of a URL path: it percent-encodes every character that would end the segment or the path.
+/// Encodes a name as one segment of a URL path: it percent-encodes all characters except those that a segment may have
+/// (`pchar`), so that none of them ends the segment or the path.
 ///
 /// The API server decodes a path before it splits it, so an encoded slash would begin a subresource. Characters that no name may
 /// have (`/`, `%`, and dots alone) are therefore encoded twice: the server then looks for a name that can't exist.
 ///
 /// Source: `pchar` of RFC 3986, section 3.3; `IsValidPathSegmentName` of `k8s.io/apimachinery`.
 pub(super) fn segment(name: &str) -> Cow<'_, str> {
-    let is_unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte);
+    let is_segment_character = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@".contains(&byte);
     // A segment of dots alone would lead to another path.
     let is_dots = matches!(name, "." | "..");
-    if !is_dots && name.bytes().all(is_unreserved) {
+    if !is_dots && name.bytes().all(is_segment_character) {
         return name.into();
     }
     let mut encoded = String::with_capacity(name.len() * 3);
     for byte in name.bytes() {
-        if is_unreserved(byte) && !is_dots {
+        if is_segment_character(byte) && !is_dots {
             encoded.push(byte.into());
         } else {
             // `%25` is an encoded percent sign: these characters are encoded twice.

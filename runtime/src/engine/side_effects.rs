@@ -1,4 +1,4 @@
-//! `SideEffects`: requests and writes of the nodes in a pass besides its outcome, such as the time of the next pass.
+//! `SideEffects`: what the nodes of a pass ask of the control loop, such as the time of the next pass, and whether they wrote the owner.
 
 use crate::{
     cache::{ObjectKey, ResourceVersion},

@@ -1,4 +1,4 @@
-//! Calls the closures of `when`, `each` and `key`, for the code that `#[derive(Provisioner)]` generates.
+//! Calls the closures of the attributes `when`, `each` and `key`, for the code that `#[derive(Provisioner)]` generates.
 
 use crate::{context::Context, managed::Owner, shape::Provisioner};
 

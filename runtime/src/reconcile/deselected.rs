@@ -14,7 +14,9 @@ use crate::{
 };
 
 impl Loop {
-    /// Records that the watch has delivered a state of an object, so that the result of an earlier live read of the object no longer holds.
+    /// Records that the watch has delivered a state of an object. With a selector, the result of an earlier live read, which told whether
+    /// the object is deleted or no longer selected, does not hold any more. A finalizer of another operator wakes the task that waits for
+    /// one.
     pub(crate) fn note_watch_event(&self, header: &Header) {
         if self.source.has_selector() {
             self.settled.forget(&header.key);

@@ -159,7 +159,7 @@ impl LabelRequirement {
         }
     }
 
-    /// Returns whether the value of the label is as required; `None` if the object doesn't have the label.
+    /// Returns whether an object meets the requirement. `value` is the value of its label, `None` for an object without the label.
     fn matches(&self, value: Option<&str>) -> bool {
         let is_one_of = |values: &[String]| value.is_some_and(|value| values.iter().any(|allowed| allowed == value));
         let number = || value.and_then(|value| value.parse::<i64>().ok());

@@ -19,8 +19,8 @@ use super::lint::{Finding, Findings};
 use super::project::Project;
 pub(crate) use schema::{field, flag, items, list, text, values};
 
-/// Returns the CustomResourceDefinitions of the project's kinds with fixed schemas, sorted by group and plural, and adds the linter's
-/// findings about them to `report`.
+/// Returns the CustomResourceDefinitions of all kinds of the project, sorted by group and plural. They have the project's labels, and
+/// `lint` has corrected their schemas and added its findings to `report`.
 pub(crate) fn definitions(project: &Project, report: &mut Vec<Finding>) -> Vec<Definition> {
     let mut definitions = version::merge_versions(project, report);
     for definition in &mut definitions {

@@ -121,6 +121,7 @@ pub(super) fn validate_env_from(sources: &Field<'_>, causes: &mut Causes) {
         let (map, secret) = (source.child("configMapRef"), source.child("secretRef"));
         match (map.is_set(), secret.is_set()) {
             (false, false) => {
+                // As upstream, the error has the path of the list, not of the item.
                 let detail = "must specify one of: `configMapRef` or `secretRef`";
                 sources.invalid_part(causes, "", detail);
             }
